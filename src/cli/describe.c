@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-// Prints a text, which is ASCII, as a JSON string.
-static void print_string(const char *s)
+// Prints a member whose value is a text, which is ASCII; nothing if the text is NULL.
+static void print_member(const char *name, const char *s)
 {
-    putchar('"');
+    if (!s)
+        return;
+    printf(",\"%s\":\"", name);
     for (; *s; s++) {
         if (strchr("\"\\", *s))
             putchar('\\');
@@ -72,25 +74,14 @@ static void describe_option(const struct option_row *row)
         [GROUP_INPUT] = "input", [GROUP_CHAIN] = "chain", [GROUP_OUTPUT] = "output", [GROUP_OTHER] = "other"};
     printf("{\"flag\":\"%s\",\"aliases\":", row->name);
     print_words(row->also);
-    if (row->brief)
-        printf(",\"short\":\"%s\"", row->brief);
+    print_member("short", row->brief);
     printf(",\"type\":\"%s\",\"group\":\"%s\",\"recipe\":%s,\"repeats\":%s,\"optional\":%s", type_of(row),
            groups[row->group], row->recipe ? "true" : "false", row->repeats ? "true" : "false",
            row->metavar && !option_needs_value(row) ? "true" : "false");
-    fputs(",\"help\":", stdout);
-    print_string(row->help);
-    if (row->metavar) {
-        fputs(",\"value\":", stdout);
-        print_string(row->metavar);
-    }
-    if (row->heading) {
-        fputs(",\"heading\":", stdout);
-        print_string(row->heading);
-    }
-    if (row->def) {
-        fputs(",\"default\":", stdout);
-        print_string(row->def);
-    }
+    print_member("help", row->help);
+    print_member("value", row->metavar);
+    print_member("heading", row->heading);
+    print_member("default", row->def);
     if (row->choices) {
         fputs(",\"choices\":", stdout);
         print_words(row->choices);

@@ -87,9 +87,9 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
 
 // ---- for the functions that set a part
 
-// Sets the part with this key, and frees the key. Returns the part if it is new: zeroed but for its key, and to be
+// Sets the part with this key. Returns the part if it is new: zeroed but for its key, and to be
 // filled. Returns NULL if the part was there (*ok true), or if memory is short (*ok false, with *e).
-void *draft_share(struct draft *d, enum recipe_part part, struct builder *key, size_t size, void (*free)(void *),
+void *draft_share(struct draft *d, enum recipe_part part, const struct builder *key, size_t size, void (*free)(void *),
                   bool *ok, struct err *e);
 
 #endif

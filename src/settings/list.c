@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "settings/list.h"
 
+#include "base/mem.h"
 #include "settings/value.h"
 #include "vocab/vocab.h"
 
@@ -45,6 +46,9 @@ void list_copy(struct list *to, const struct list *from)
 static void add_entry(struct list *l, struct list_entry head, const void *of, size_t bytes)
 {
     static const char zeros[sizeof(struct list_entry)];
+    enum { ROOM = 240 };
+    if (!l->entries.cap && !mem_grow(&l->entries.text, &l->entries.cap, ROOM, 1))
+        l->entries.failed = true;
     builder_bytes(&l->entries, &head, sizeof head);
     builder_bytes(&l->entries, of, bytes);
     builder_bytes(&l->entries, zeros, sizeof zeros - bytes % sizeof zeros);

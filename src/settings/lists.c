@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *draft_share(struct draft *d, enum recipe_part part, struct builder *key, size_t size, void (*free)(void *),
+void *draft_share(struct draft *d, enum recipe_part part, const struct builder *key, size_t size, void (*free)(void *),
                   bool *ok, struct err *e)
 {
     struct shared_set *const set = &d->of->part[part];
@@ -25,7 +25,6 @@ void *draft_share(struct draft *d, enum recipe_part part, struct builder *key, s
         memcpy((char *)new + size, key->text, key->len);
         new = shared_add(set, new, hash);
     }
-    builder_free(key);
     shared_drop(d->parts.part[part]);
     d->parts.part[part] = old ? old : new;
     *ok = old || new || err_from_fault(e, fault_memory());
@@ -145,26 +144,35 @@ static void *make_part(struct making *m, enum recipe_part part, size_t size, voi
     if (m->d->of_row && shared && shared->users == 1)
         notes_move(&m->d->of->notes, &m->note);
     builder_clear(&m->note);
+    builder_clear(&m->key);
     return new;
 }
 
-// Finds the tokens of an entry, which become m->ids. one: a text is one token.
-static bool find_tokens(struct making *m, const struct list *list, const struct list_entry *x, bool one)
+// Finds the tokens of an entry; m->ids holds those of a text. one: a text is one token.
+static bool find_tokens(struct making *m, const struct list *list, const struct list_entry *x, bool one,
+                        struct tokens *tokens)
 {
     struct ids *const ids = &m->ids;
-    const bool escapes = x->form == ENTRY_ESCAPED, ids_given = x->form == ENTRY_IDS;
-    ids->n = ids_given ? x->n : 1;
-    if ((ids_given || one) && !mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
-        return err_from_fault(m->e, fault_memory());
-    if (ids_given)
-        memcpy(ids->id, x->of, x->n * sizeof *ids->id);
-    else if (one)
-        return find_token(m->d->of, entry_text(x), x->n, escapes, ids->id, m->e);
-    else if (!recipes_split_text(m->d->of, list == m->s->list ? list_options[LIST_BIASES] : list->name, entry_text(x),
-                                 escapes, ids, m->e))
+    const bool escapes = x->form == ENTRY_ESCAPED;
+    const char *const name = list == m->s->list ? list_options[LIST_BIASES] : list->name;
+    *tokens = (struct tokens){x->of, x->n};
+    if (x->form == ENTRY_IDS) {
+        for (size_t i = 0; list - m->s->list >= LIST_START && m->d->of->vocab && i < x->n; i++)
+            if (x->of[i] >= m->d->of->vocab->n)
+                return err_set(m->e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, name, x->of[i]);
+        return true;
+    }
+    if (one) {
+        ids->n = 1;
+        if (!mem_grow(&ids->id, &ids->cap, 1, sizeof *ids->id))
+            return err_from_fault(m->e, fault_memory());
+        if (!find_token(m->d->of, entry_text(x), x->n, escapes, ids->id, m->e))
+            return false;
+    } else if (!recipes_split_text(m->d->of, name, entry_text(x), escapes, ids, m->e)) {
         return false;
-    else
-        note_spelling(m->d->of_row ? &m->note : &m->d->of->notes, list->name, entry_text(x), ids);
+    }
+    note_spelling(m->d->of_row ? &m->note : &m->d->of->notes, list->name, entry_text(x), ids);
+    *tokens = (struct tokens){ids->id, ids->n};
     return true;
 }
 
@@ -203,6 +211,7 @@ static bool make_biases(struct making *m)
     const struct list *const list = given(m, LIST_BIASES);
     const struct vocab *const v = m->d->of->vocab;
     const bool ignore_eos = m->s->ignore_eos;
+    struct tokens tokens;
     bool ok;
     if (old && !list && ignore_eos == old->ignore_eos)
         return true;
@@ -210,10 +219,10 @@ static bool make_biases(struct making *m)
     if (old && !list)
         builder_bytes(&m->key, old->bias, old->n_given * sizeof *old->bias);
     for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
-        if (!find_tokens(m, list, x, !m->d->of_row))
+        if (!find_tokens(m, list, x, !m->d->of_row, &tokens))
             return false;
-        for (size_t i = 0; i < m->ids.n; i++)
-            builder_bytes(&m->key, &(struct bias){m->ids.id[i], x->bias}, sizeof(struct bias));
+        for (size_t i = 0; i < tokens.n; i++)
+            builder_bytes(&m->key, &(struct bias){tokens.id[i], x->bias}, sizeof(struct bias));
     }
     if (ignore_eos && !v)
         return err_set(m->e, STATUS_USAGE, "--ignore-eos needs --vocab");
@@ -241,9 +250,10 @@ static bool add_sequences(struct making *m, const struct list *list, const struc
     for (size_t i = 0; !list && i < n; i++)
         add_sequence(m, old[i].id, old[i].n);
     for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
-        if (!find_tokens(m, list, x, false))
+        struct tokens tokens;
+        if (!find_tokens(m, list, x, false, &tokens))
             return false;
-        add_sequence(m, m->ids.id, m->ids.n);
+        add_sequence(m, tokens.id, tokens.n);
     }
     *count += list ? list->n : n;
     return true;
@@ -363,18 +373,18 @@ static bool make_bans(struct making *m)
 {
     const struct ban_list *const old = m->d->parts.bans;
     const struct list *const ends = given(m, LIST_ENDS), *const bans = given(m, LIST_BANS);
-    struct builder end = {0};
-    size_t n = 0;
+    size_t n = 0, n_ends = 0;
     bool ok;
     if (old && !ends && !bans)
         return true;
-    if (old && !ends)
-        builder_bytes(&end, old->end, old->n_given * sizeof *old->end);
     for (const struct list_entry *x = NULL; ends && (x = list_next_entry(ends, x));)
-        builder_bytes(&end, x->of, x->n * sizeof *x->of);
-    add_sequence(m, (const uint32_t *)(const void *)end.text, end.len / sizeof(uint32_t));
-    m->key.failed = m->key.failed || end.failed;
-    builder_free(&end);
+        n_ends += x->n;
+    if (!ends)
+        add_sequence(m, old ? old->end : NULL, old ? old->n_given : 0);
+    else
+        builder_bytes(&m->key, &n_ends, sizeof n_ends);
+    for (const struct list_entry *x = NULL; ends && (x = list_next_entry(ends, x));)
+        builder_bytes(&m->key, x->of, x->n * sizeof *x->of);
     if (!add_sequences(m, bans, old ? old->bans.sequence : NULL, old ? old->bans.n : 0, &n))
         return false;
     struct ban_list *const b = make_part(m, PART_BANS, sizeof *b + n * sizeof *b->sequence, bans_free, &ok);
@@ -414,17 +424,6 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
                                      .vocab = v};
 }
 
-// Checks the ids of tags, which a text cannot have.
-static bool check_tag_ids(const struct making *m, const struct list *list)
-{
-    const struct vocab *const v = m->d->of->vocab;
-    for (const struct list_entry *x = NULL; v && list && (x = list_next_entry(list, x));)
-        for (size_t i = 0; x->form == ENTRY_IDS && i < x->n; i++)
-            if (x->of[i] >= v->n)
-                return err_set(m->e, STATUS_USAGE, "%s: the vocabulary has no token %" PRIu32, list->name, x->of[i]);
-    return true;
-}
-
 // Makes the budget. Without a start tag or an end tag there is none. A row without a budget has no tags; as in the
 // server, only a row with the message, which may be empty, makes the budget force tokens.
 static bool make_reasoning(struct making *m)
@@ -441,8 +440,8 @@ static bool make_reasoning(struct making *m)
     bool ok;
     if (!start && !message && !end && (old ? old->tokens == budget : budget < 0))
         return true;
-    if (!check_tag_ids(m, start) || !add_sequences(m, start, &tag[REASONING_START], 1, &n) ||
-        !add_sequences(m, message, &tag[REASONING_MESSAGE], 1, &n) || !check_tag_ids(m, end) ||
+    if (!add_sequences(m, start, &tag[REASONING_START], 1, &n) ||
+        !add_sequences(m, message, &tag[REASONING_MESSAGE], 1, &n) ||
         !add_sequences(m, end, tag + REASONING_END, old ? old->n - REASONING_END : 0, &n))
         return false;
     builder_bytes(&m->key, &budget, sizeof budget);
@@ -463,29 +462,34 @@ static bool make_generation(struct making *m)
 {
     struct parts *const p = &m->d->parts;
     const struct list *const list = given(m, LIST_GENERATION);
+    struct tokens tokens;
     bool ok = true;
     if (!list || (m->s->reasoning_budget < 0 && !(p->rules && p->grammar_prefilled)))
         return true;
-    if (!find_tokens(m, list, list_next_entry(list, NULL), false))
+    if (!find_tokens(m, list, list_next_entry(list, NULL), false, &tokens))
         return false;
-    if (!m->ids.n) {
+    if (!tokens.n) {
         shared_drop(p->generation);
         p->generation = NULL;
         return true;
     }
-    builder_bytes(&m->key, m->ids.id, m->ids.n * sizeof *m->ids.id);
+    builder_bytes(&m->key, tokens.id, tokens.n * sizeof *tokens.id);
     struct generation *const g = make_part(m, PART_GENERATION, sizeof *g, free, &ok);
     if (g)
         g->tokens = (struct tokens){(const uint32_t *)(const void *)g->shared.key, g->shared.len / sizeof(uint32_t)};
     return ok;
 }
 
+enum { KEY_ROOM = 240 }; // that most keys need
+
 bool draft_lists(struct draft *d, const struct settings *s, struct err *e)
 {
     struct making m = {.d = d, .s = s, .e = e};
     for (size_t i = 0; i < LISTS; i++)
-        if (s->list[i].entries.failed)
+        if (s->list[i].entries.failed || (s->list[i].n && !mem_grow(&m.key.text, &m.key.cap, KEY_ROOM, 1))) {
+            builder_free(&m.key);
             return err_from_fault(e, fault_memory());
+        }
     const bool ok = make_biases(&m) && make_breakers(&m) && make_bans(&m) && make_reasoning(&m) && make_generation(&m);
     free(m.ids.id);
     builder_free(&m.key);

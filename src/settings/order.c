@@ -121,5 +121,6 @@ bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct er
         default_names(d, &key);
     const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // a sampler has at least one letter
     struct order *const o = draft_share(d, PART_ORDER, &key, size, free, &ok, e);
+    builder_free(&key);
     return o ? read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e) : ok;
 }
