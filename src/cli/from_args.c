@@ -151,16 +151,14 @@ static bool check_conflicts(const struct draft *d, struct err *e)
 static bool set_lists(struct draft *d, const struct args *a, struct err *e)
 {
     const struct settings *const s = &a->chain;
-    struct builder *const notes = &d->of->notes;
     if (!draft_lists(d, s, e))
         return false;
-    if (s->ignore_eos && !(d->of->vocab->any & VOCAB_EOG))
-        note_add(notes, NOTE_WARNING, "--ignore-eos: the vocabulary has no end-of-generation token");
     if (args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
         !d->parts.bans->bans.n_ends)
         return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; give --eog-tokens or --vocab");
     if (s->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
-        note_add(notes, NOTE_PLAIN, "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
+        note_add(&d->of->notes, NOTE_PLAIN,
+                 "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
     return true;
 }
 

@@ -226,6 +226,8 @@ static bool make_biases(struct making *m)
     }
     if (ignore_eos && !v)
         return err_set(m->e, STATUS_USAGE, "--ignore-eos needs --vocab");
+    if (ignore_eos && !m->d->of_row && !(v->any & VOCAB_EOG))
+        note_add(&m->d->of->notes, NOTE_WARNING, "--ignore-eos: the vocabulary has no end-of-generation token");
     const size_t n = m->key.len / sizeof(struct bias);
     struct biases *const b = make_part(m, PART_BIASES, sizeof *b, biases_free, &ok);
     if (!b)
