@@ -53,10 +53,10 @@ static enum verdict end(void *self, enum ending how, struct err *e)
         return VERDICT_FINE;
     }
     field_int(d, "bad", (int64_t)v->bad);
-    list_begin(d, "tenths");
+    items_begin(d, "tenths");
     for (size_t i = 0; i < TENTHS; i++)
         builder_format(&d->text, i ? ",%" PRIu64 : "%" PRIu64, v->tenth[i]);
-    list_end(d);
+    items_end(d);
     fields_end(d, "\n");
     return VERDICT_FINE;
 }

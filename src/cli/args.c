@@ -44,15 +44,6 @@ static const struct engine *typed_engine(const struct reader *r)
     return name ? engine_by_name(name) : NULL;
 }
 
-bool args_forget_chain(struct args *a, struct err *e)
-{
-    bool ok = true;
-    for (const struct option_row *row = a->options->row; ok && row->name; row++)
-        if (row->recipe && row->set && strcmp(row->name, "seed") != 0)
-            ok = args_forget(a, row, e);
-    return ok;
-}
-
 // Reads the words of a preset in place of the option --preset.
 static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {

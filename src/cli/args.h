@@ -125,9 +125,6 @@ void args_give(struct args *a, const struct option_row *row, const char *preset)
 // Resets an option to what holds when it is not given.
 bool args_forget(struct args *a, const struct option_row *row, struct err *e);
 
-// Resets the options of the chain, but for the seed.
-bool args_forget_chain(struct args *a, struct err *e);
-
 // Was the option with this long name given?
 bool args_given(const struct args *a, const char *name);
 

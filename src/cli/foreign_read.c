@@ -60,11 +60,21 @@ static bool convert_settings(struct foreign *f)
     return !f->failed;
 }
 
+// Resets the options of the chain, but for the seed.
+static bool forget_chain(struct args *a, struct err *e)
+{
+    bool ok = true;
+    for (const struct option_row *row = a->options->row; ok && row->name; row++)
+        if (row->recipe && row->set && strcmp(row->name, "seed") != 0)
+            ok = args_forget(a, row, e);
+    return ok;
+}
+
 bool foreign_read(struct foreign *f, const char *text, size_t len, const char *section)
 {
     f->root = notation_read(text, len, section, f->e);
     const bool ok =
-        f->root && find_dialect(f) && (!f->dialect->whole || args_forget_chain(f->a, f->e)) && convert_settings(f);
+        f->root && find_dialect(f) && (!f->dialect->whole || forget_chain(f->a, f->e)) && convert_settings(f);
     cJSON_Delete(f->root);
     builder_free(&f->chain);
     return ok;

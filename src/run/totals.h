@@ -37,7 +37,8 @@ bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, 
 // are exact.
 size_t totals_least_exact(const struct totals *t);
 
-// Prints a note on that chain. advice: what the rows need that are not exact. name: the chain's, or NULL if there is one.
+// Prints a note on that chain. advice: what the rows need that are not exact. name: the chain's, or NULL if there is
+// one.
 void totals_note_partial(const struct totals *t, size_t chain, const char *name, const char *advice);
 
 // Removes the progress line.

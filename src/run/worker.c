@@ -227,8 +227,8 @@ static struct fault run_under_grammar(struct worker *w, struct session *q, const
     return fault.code ? fault : run_masked(w, q, row, MASK_GRAMMAR, mask, q->recipe->of->vocab->n, 0);
 }
 
-// Runs the chain with all tokens masked but one. What else is wrong with the row still counts. The outcome is that of the
-// full row. Of a list of one token, stages do not see that the full row has others, which are masked.
+// Runs the chain with all tokens masked but one. What else is wrong with the row still counts. The outcome is that of
+// the full row. Of a list of one token, stages do not see that the full row has others, which are masked.
 static struct fault run_forced(struct worker *w, struct session *q, const struct row *row, uint32_t token)
 {
     struct fault fault = cand_load(&w->cand, row);

@@ -131,7 +131,7 @@ bool neighbours_find(struct neighbours *near, struct cand *c, const struct embed
 
 // ---- weights
 
-static int compare_numbers(const void *a, const void *b)
+static int by_distance(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -143,7 +143,7 @@ float neighbours_width(const struct neighbours *near, double *spare)
     for (size_t i = 0; i < near->n; i++)
         if (near->count[i])
             spare[n++] = near->of[i * near->most + near->count[i] - 1].distance;
-    qsort(spare, n, sizeof *spare, compare_numbers);
+    qsort(spare, n, sizeof *spare, by_distance);
     return n ? (float)spare[(n - 1) / 2] : 0.0f;
 }
 

@@ -254,7 +254,7 @@ struct typical {
     double p, distance; // of the surprise from the entropy
 };
 
-static int by_distance(const void *a, const void *b)
+static int by_gap(const void *a, const void *b)
 {
     const struct typical *const x = a, *const y = b;
     return (x->distance > y->distance) - (x->distance < y->distance);
@@ -279,7 +279,7 @@ void rest_check_typical(struct cand *c, double share, size_t least)
     }
     for (size_t i = 0; i < c->n; i++)
         t[i].distance = fabs(t[i].distance - entropy);
-    qsort(t, c->n, sizeof *t, by_distance);
+    qsort(t, c->n, sizeof *t, by_gap);
     sum = 0.0;
     for (size_t i = 0; i < c->n; i++) {
         sum += t[i].p;

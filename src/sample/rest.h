@@ -78,8 +78,8 @@ void rest_may_shrink(struct cand *c);
 // Is it certain whether the full row has two candidates at this stage, masked ones included? O(n).
 bool rest_knows_two(const struct cand *c);
 
-// Has the full row two candidates? If that is not certain, later draws of the stage are in doubt, and the result is what
-// the list says. For stages that draw only in such rows. O(n).
+// Has the full row two candidates? If that is not certain, later draws of the stage are in doubt, and the result is
+// what the list says. For stages that draw only in such rows. O(n).
 bool rest_has_two(struct cand *c);
 
 // The stage depends on the size or the sign of the logits. Log-probabilities do not tell them.
@@ -119,22 +119,21 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least);
 size_t rest_nucleus(struct cand *c, double limit);
 
 // The stage multiplies the logits of these tokens by `by` where they are negative, and divides positive ones by it.
-// Tokens whose count[] is 0 stay as they are; count may be NULL. Log-probabilities do not tell the result of a candidate,
-// whether or not unlisted tokens are left. O(1) on a complete row of logits, else O(tokens * n).
+// Tokens whose count[] is 0 stay as they are; count may be NULL. Log-probabilities do not tell the result of a
+// candidate, whether or not unlisted tokens are left. O(1) on a complete row of logits, else O(tokens * n).
 void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by);
 
 // The stage maps all logits by a function that does not fall; the ceiling becomes `ceiling`.
 void rest_map(struct cand *c, float ceiling);
 
 // The stage has mapped the logits, which were before[0..n). If it has brought two of a list so near to each other that
-// the full row may have them in another order, its result is not that of the full row. Equal logits stay equal; or, if before
-// is NULL, they need not.
-// O(n log n) on a list, else O(1).
+// the full row may have them in another order, its result is not that of the full row. Equal logits stay equal; or, if
+// before is NULL, they need not. O(n log n) on a list, else O(1).
 void rest_check_order(struct cand *c, const float *before);
 
 // The stage keeps the candidates whose surprise is nearest to the entropy, in that order, until their probabilities add
-// up to `share`, but the `least` nearest at least. If rounding may decide which, or in what order, the result is not that
-// of the full row. O(n log n) on a list, else O(1).
+// up to `share`, but the `least` nearest at least. If rounding may decide which, or in what order, the result is not
+// that of the full row. O(n log n) on a list, else O(1).
 void rest_check_typical(struct cand *c, double share, size_t least);
 
 // The stage subtracts `by` from all logits, and the ceiling becomes `ceiling`.

@@ -221,8 +221,8 @@ bool stage_enabled(const struct stage *stage);
 // A needs_rows or by_chance that is true with any parameters.
 bool stage_always(const struct stage *stage);
 
-// A rest for a sampler that only edits logits with cand_edit, by additions, and for one whose apply calls the functions of
-// sample/rest.h itself.
+// A rest for a sampler that only edits logits with cand_edit, by additions, and for one whose apply calls the functions
+// of sample/rest.h itself.
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
 
 // A reset for a state that is a struct rng, or begins with one.

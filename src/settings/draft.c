@@ -155,3 +155,28 @@ const struct recipe *draft_make(struct draft *d, struct err *e)
         err_from_fault(e, fault_memory());
     return r;
 }
+
+// ---- embeddings
+
+static void embeddings_drop(void *thing)
+{
+    struct embedding_file *const f = thing;
+    if (f->owner)
+        f->close(f->owner);
+    free(f);
+}
+
+bool draft_embeddings(struct draft *d, const char *file, enum distance_metric metric, embeddings_open_fn *open,
+                      void (*close)(void *owner), struct err *e)
+{
+    struct builder key = {0};
+    bool ok;
+    builder_byte(&key, (char)metric);
+    builder_bytes(&key, file, strlen(file) + 1);
+    struct embedding_file *const f = draft_share(d, PART_EMBEDDINGS, &key, sizeof *f, embeddings_drop, &ok, e);
+    if (!f)
+        return ok;
+    f->close = close;
+    f->embeddings.metric = metric;
+    return open(&f->embeddings, &f->owner, embedding_file_name(f), e);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lists of a draft: biases, breakers, bans, the tags of the reasoning budget, and vectors of tokens.
+// The lists of a draft: biases, breakers, bans, and the tags of the reasoning budget.
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chain/chain.h"
@@ -497,29 +497,4 @@ bool draft_lists(struct draft *d, const struct settings *s, struct err *e)
     builder_free(&m.key);
     builder_free(&m.note);
     return ok;
-}
-
-// ---- embeddings
-
-static void embeddings_drop(void *thing)
-{
-    struct embedding_file *const f = thing;
-    if (f->owner)
-        f->close(f->owner);
-    free(f);
-}
-
-bool draft_embeddings(struct draft *d, const char *file, enum distance_metric metric, embeddings_open_fn *open,
-                      void (*close)(void *owner), struct err *e)
-{
-    struct builder key = {0};
-    bool ok;
-    builder_byte(&key, (char)metric);
-    builder_bytes(&key, file, strlen(file) + 1);
-    struct embedding_file *const f = draft_share(d, PART_EMBEDDINGS, &key, sizeof *f, embeddings_drop, &ok, e);
-    if (!f)
-        return ok;
-    f->close = close;
-    f->embeddings.metric = metric;
-    return open(&f->embeddings, &f->owner, embedding_file_name(f), e);
 }

@@ -76,8 +76,8 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
     return 1 + kern->count(logit, place, x) + kern->count(logit + place, n - place, nextafterf(x, INFINITY));
 }
 
-// The rank in the raw row of the logit at a place; NaN if unlisted tokens may rank before it. Blocks whose maximum is smaller than the logit hold nothing that
-// ranks before it and are skipped.
+// The rank in the raw row of the logit at a place; NaN if unlisted tokens may rank before it. Blocks whose maximum is
+// smaller than the logit hold nothing that ranks before it and are skipped.
 static double raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
     const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
