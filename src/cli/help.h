@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "kern/kern.h"
 
-#define SAMPL_VERSION       "0.2.0"
+#define SAMPL_VERSION       "0.3.0"
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
 // Prints what --help names: "" the common options, "all" all options, or a group of options, an option or a sampler.
