@@ -61,6 +61,15 @@ static bool set_string(const struct option_row *row, const char *value, struct a
     return *value || !option_names_file(row) || err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
 }
 
+// Sets --against, which is given once.
+static bool set_against(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    if (a->against)
+        return err_set(e, STATUS_USAGE, "--against: '%s' follows '%s'; one second input can be compared", value,
+                       a->against);
+    return set_string(row, value, a, e);
+}
+
 // Returns the index of a value among the row's choices. -1 with *e: it is none of them.
 static int choice_of(const struct option_row *row, const char *value, struct err *e)
 {
@@ -391,7 +400,7 @@ static const struct option_row table[] = {
      .help = "compare with another chain; a preset, or options, which NAME: before them names; may be repeated"},
     {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, WORDS(sweeps),
      .help = "compare the values of an option; a,b,c or FROM:TO:STEP; several sweeps give all combinations"},
-    {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_string,
+    {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_against,
      .help = "compare with the rows of another FILE; rows of the same contexts, as of a quantised model"},
     {"report", TUNING, FLAG(report),
      .help = "with --against, print how far the raw rows agree; perplexities, divergences, as llama-perplexity does"},

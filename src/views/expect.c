@@ -248,7 +248,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-// An error if more ids or distributions are expected.
+// An error if more ids or distributions are expected, or if no row was compared.
 static bool check_end(struct expect *v, struct err *e)
 {
     const struct job *const j = v->job;
@@ -259,8 +259,10 @@ static bool check_end(struct expect *v, struct err *e)
                        v->rows);
     if (v->in && !input_next(v->in, &r, &end, e) && !r.bad)
         return err_prefix(e, "--expect");
-    return end || err_set(e, STATUS_DATA, "--expect: %s holds more rows than the %" PRIu64 " of the run",
-                          j->args->expect, v->rows);
+    if (!end)
+        return err_set(e, STATUS_DATA, "--expect: %s holds more rows than the %" PRIu64 " of the run", j->args->expect,
+                       v->rows);
+    return v->rows || err_set(e, STATUS_DATA, "--expect: nothing was compared: there is no row");
 }
 
 static enum verdict end(void *self, enum ending how, struct err *e)
