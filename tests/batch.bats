@@ -285,7 +285,7 @@ peak() {
 
 @test "batch: the ids of --accept for rows of a sequence are in no other sequence" {
     # Rows without a name are one more sequence: with a name of their own they give the same ids.
-    local chain=(--samplers 'penalties;greedy' --presence-penalty 9 -s 1 --accept 2,0,1,0)
+    local chain=(--samplers 'penalties;greedy' --presence-penalty 9 -s 1 --accept '2,0,1,0')
     local rows='{"seq":"a","logits":[1,1.5,2]} X[1,2,3]} X[1,2,4]} {"seq":"a","logits":[1,1.5,4]}'
     sampl "${chain[@]}" <<<"${rows//X/{\"logits\":}" >got
     sampl "${chain[@]}" <<<"${rows//X/{\"seq\":\"b\",\"logits\":}" | same got /dev/stdin

@@ -108,6 +108,7 @@ tenths() {
     run -2 $new --histogram -O tsv -s 1 -f json rows
     [ "$output" = 'sampl: --histogram comes as text or json' ]
     run -0 --separate-stderr $new --histogram --stats -s 1 <<<'[1,2]'
+    # shellcheck disable=SC2154 # run sets it
     [[ $stderr == *'rows              1'* ]]
     run -0 $new --help=all
     [[ $output == *'--histogram '*'count the probabilities of the chosen tokens'* ]]

@@ -47,7 +47,8 @@ static struct layout layout_of(struct dest *d, const struct record *r, const str
     for (size_t i = 0; last && i < n; i++)
         l.pair = l.pair || fabsf(ranked[i].raw_p - ranked[i].p) > 5e-5f;
     layout_add(d, &l, ranked, n);
-    layout_add(d, &l, chosen, chosen ? 1 : 0);
+    if (chosen)
+        layout_add(d, &l, chosen, 1);
     layout_add(d, &l, r->cut, cuts);
     const int used = 1 + l.id + (l.text ? 1 + l.text : 0) + (l.ample ? 3 + LOGIT + SHARE : 0);
     const int bars = d->screen.columns - 1 - used - 3 - SHARE; // the last column stays free
