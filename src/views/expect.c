@@ -18,6 +18,7 @@ struct expect {
     struct input *in; // distributions; NULL: ids are expected
     float *values;    // [cap] the expected numbers of a row
     size_t cap;
+    double margin;      // of an id: --tolerance, or -1 if that is not given
     uint64_t rows;      // so far
     uint64_t differing; // rows that were not as expected
     uint64_t within;    // other rows that were not, but whose margin is within the tolerance
@@ -104,7 +105,7 @@ static void compare_id(struct expect *v, const struct result *res)
     struct dest *const d = v->dest;
     if (r->chosen == x->id)
         return;
-    if (x->margin <= job_margin(v->job)) {
+    if (x->margin <= v->margin) {
         v->within++;
         return;
     }
@@ -207,6 +208,7 @@ static bool open(void *self, struct job *j, struct dest *d, struct err *e)
     static struct row_range whole = {0, ROWS_OPEN};
     static const struct rows all = {&whole, 1};
     struct expect *const v = self;
+    v->margin = job_margin(j);
     v->config = *j->config;
     v->config.files = &j->args->expect;
     v->config.n_files = 1;

@@ -122,16 +122,17 @@ static void moments_add(struct moments *m, double x)
     m->m2 += d * (x - m->mean);
 }
 
-static void table_add(struct table_sums *t, const struct result *res, const struct result *base)
+static void table_add(const struct means *m, struct table_sums *t, const struct result *res, const struct result *base)
 {
     t->rows++;
-    for (size_t i = 0; i < SOURCES; i++) {
-        struct column_sums *const c = &t->column[i];
+    for (size_t i = 0; i < m->n_columns; i++) {
+        const struct table_source *const s = &sources[m->column[i].source];
+        struct column_sums *const c = &t->column[m->column[i].source];
         double x, y;
-        if (!row_value(&sources[i], res, base, &x))
+        if (!row_value(s, res, base, &x))
             continue;
         moments_add(&c->all, x);
-        if (!base || res == base || !is_paired(&sources[i]) || !row_value(&sources[i], base, true, &y))
+        if (!base || res == base || !m->column[i].paired || !row_value(s, base, true, &y))
             continue;
         moments_add(&c->own, x);
         moments_add(&c->of_base, y);
@@ -139,9 +140,39 @@ static void table_add(struct table_sums *t, const struct result *res, const stru
     }
 }
 
+// May a column have values in this run? name: that of a column of a sampler's measure, or NULL.
+static bool has_column(const struct job *j, const struct table_source *s, const char *name)
+{
+    switch (s->when) {
+    case ACCEPTS:
+    case PARTIAL_ACCEPTS:
+        return job_accepts(j);
+    case AGAINST:
+        return j->args->against;
+    case MEASURES:
+        return name;
+    case IN_ALL:
+    case PARTIAL:
+        break;
+    }
+    return true;
+}
+
 bool means_open(struct means *m, const struct job *j, struct err *e)
 {
+    const char *const *const measures = job_measures(j);
+    size_t n = 0;
+    while (measures && measures[n])
+        n++;
     *m = (struct means){.job = j, .sums = calloc(j->n_variants, sizeof *m->sums)};
+    for (size_t i = 0; i < SOURCES; i++) {
+        const struct table_source *const s = &sources[i];
+        const char *name = s->name;
+        if (s->kind == MEASURE)
+            name = (size_t)s->at < n ? measures[s->at] : NULL;
+        if (has_column(j, s, name))
+            m->column[m->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
+    }
     return m->sums || err_from_fault(e, fault_memory());
 }
 
@@ -151,36 +182,18 @@ void means_add(struct means *m, const struct result *res)
 {
     for (size_t i = 0; i < m->job->n_variants; i++)
         if (res[i].ok)
-            table_add(&m->sums[i], &res[i], res->ok ? res : NULL);
+            table_add(m, &m->sums[i], &res[i], res->ok ? res : NULL);
 }
 
 // ---- the end
 
 // Has some chain a value in a column?
-static bool any_value(const struct means *m, size_t column)
+static bool any_value(const struct means *m, size_t source)
 {
     size_t i = 0;
-    while (i < m->job->n_variants && !m->sums[i].column[column].all.n)
+    while (i < m->job->n_variants && !m->sums[i].column[source].all.n)
         i++;
     return i < m->job->n_variants;
-}
-
-static bool has_column(const struct means *m, const struct table_source *s, const char *name)
-{
-    switch (s->when) {
-    case IN_ALL:
-        return true;
-    case ACCEPTS:
-        return job_accepts(m->job);
-    case AGAINST:
-        return m->job->args->against;
-    case MEASURES:
-        return name;
-    case PARTIAL:
-    case PARTIAL_ACCEPTS:
-        return any_value(m, (size_t)(s - sources));
-    }
-    return false;
 }
 
 // Notes which chains' distributions depend on draws.
@@ -199,16 +212,13 @@ static void note_chance(const struct job *j)
 
 void means_end(struct means *m)
 {
-    const char *const *const measures = job_measures(m->job);
     size_t n = 0;
-    while (measures && measures[n])
-        n++;
-    for (size_t i = 0; i < SOURCES; i++) {
-        const struct table_source *const s = &sources[i];
-        const char *const name = s->kind != MEASURE ? s->name : (size_t)s->at < n ? measures[s->at] : NULL;
-        if (has_column(m, s, name))
-            m->column[m->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
+    for (size_t i = 0; i < m->n_columns; i++) {
+        const enum table_when when = sources[m->column[i].source].when;
+        if ((when != PARTIAL && when != PARTIAL_ACCEPTS) || any_value(m, m->column[i].source))
+            m->column[n++] = m->column[i];
     }
+    m->n_columns = n;
     note_chance(m->job);
 }
 

@@ -17,7 +17,7 @@ struct means {
         enum column_kind { COLUMN_MEAN, COLUMN_SHARE, COLUMN_COUNT } kind;
         bool paired;         // has differences to the base
         size_t source;       // for means.c
-    } column[MEANS_COLUMNS]; // set by means_end
+    } column[MEANS_COLUMNS]; // that may have values; means_end leaves those that have
     size_t n_columns;
 };
 
@@ -32,7 +32,7 @@ void means_free(struct means *m);
 // Adds the results res[n_variants] of a row.
 void means_add(struct means *m, const struct result *res);
 
-// Called after the last row: decides the columns, and notes which chains depend on draws.
+// Called after the last row: leaves out columns without values, and notes which chains depend on draws.
 void means_end(struct means *m);
 
 // Returns the cell of a variant in a column.
