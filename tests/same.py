@@ -457,6 +457,8 @@ def printed(case):
     foreign = form in ("server", "llama") # without stages that are off, so that later options cannot change these
     chain, source = case.chain(), case.source(COUNTABLE if foreign else FORMS)
     chain += case.extras()
+    if foreign: # other programs' scatter has none of these
+        chain = [word for word in chain if not re.match("--scatter-(classes|neighbours|sigma)=", word)]
     later = [] if foreign else case.options(1)
     shown = case.first(*chain, *case.vocab, "--print-chain")
     saved = (case.first if foreign else case.run)(*chain, *case.vocab, f"--print-chain={form}")

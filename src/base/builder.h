@@ -45,7 +45,8 @@ static inline void builder_bytes(struct builder *b, const void *bytes, size_t le
         builder_add(b, bytes, len);
         return;
     }
-    memcpy(b->text + b->len, bytes, len);
+    if (len)
+        memcpy(b->text + b->len, bytes, len);
     b->len += len;
     b->text[b->len] = '\0';
 }

@@ -210,7 +210,7 @@ bool printed_key(struct foreign *f, const cJSON *item)
         foreign_set(f, row->name, spelling(item));
         return true;
     }
-    if (is_member(item, "scatter_embeddings scatter_metric") && cJSON_IsString(item)) {
+    if (row && is_member(item, "scatter_embeddings scatter_metric") && cJSON_IsString(item)) {
         foreign_set(f, row->name, item->valuestring);
         return true;
     }

@@ -21,7 +21,7 @@ const struct output_format output_formats[] = {
 const struct output_format *output_format_named(const char *name)
 {
     const struct output_format *f = output_formats;
-    while (strcmp(f->name, name) != 0)
+    while (f->name && strcmp(f->name, name) != 0)
         f++;
     return f;
 }

@@ -43,13 +43,13 @@ void list_copy(struct list *to, const struct list *from)
 }
 
 // Adds an entry of that many bytes. Entries are aligned, and zeros stand behind a text.
-static void add_entry(struct list *l, struct list_entry head, const void *of, size_t bytes)
+static void add_entry(struct list *l, const struct list_entry *head, const void *of, size_t bytes)
 {
     static const char zeros[sizeof(struct list_entry)];
     enum { ROOM = 240 };
     if (!l->entries.cap && !mem_grow(&l->entries.text, &l->entries.cap, ROOM, 1))
         l->entries.failed = true;
-    builder_bytes(&l->entries, &head, sizeof head);
+    builder_bytes(&l->entries, head, sizeof *head);
     builder_bytes(&l->entries, of, bytes);
     builder_bytes(&l->entries, zeros, sizeof zeros - bytes % sizeof zeros);
     l->n++;
@@ -57,12 +57,12 @@ static void add_entry(struct list *l, struct list_entry head, const void *of, si
 
 void list_add_ids(struct list *l, const uint32_t *id, size_t n, float bias)
 {
-    add_entry(l, (struct list_entry){ENTRY_IDS, bias, n}, id, n * sizeof *id);
+    add_entry(l, &(struct list_entry){ENTRY_IDS, bias, n}, id, n * sizeof *id);
 }
 
 void list_add_text(struct list *l, enum entry_form form, const char *text, size_t len, float bias)
 {
-    add_entry(l, (struct list_entry){form, bias, len}, text, len);
+    add_entry(l, &(struct list_entry){form, bias, len}, text, len);
 }
 
 const struct list_entry *list_next_entry(const struct list *l, const struct list_entry *x)

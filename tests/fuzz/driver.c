@@ -20,7 +20,7 @@ enum {
     PIPE = 4,      // IN from a pipe
     SHARDS = 8,    // --shard: the outputs concatenate to one run, unless a shard is refused
     AGAIN = 16,    // the printed text, given to the row's `option`, prints itself
-    LISTS = 32,    // the bytes are words, one a line, that follow the arguments
+    LINES = 32,    // the bytes are words, one a line, that follow the arguments
     MATRIX = 64,   // the bytes choose a chain and a width, and are stretched to rows
     OPENS = 128,   // may name missing files: status 3
     REPORTS = 256, // standard output says why the status is 1
@@ -33,7 +33,7 @@ struct target {
     const char *name;
     unsigned oracles;
     const char *before, *after; // text before and after the bytes
-    const char *option;         // for AGAIN; for LISTS, before each word, or NULL
+    const char *option;         // for AGAIN; for LINES, before each word, or NULL
     const char *word[16];
 };
 
@@ -63,16 +63,16 @@ static const struct target targets[] = {
     {"schema", AGAIN, "", "", "--grammar-file", {"--vocab", "words", "--print-grammar", "-jf", IN}},
     {"matches", 0, "", "", NULL, {"--vocab", "words", "-jf", IN, "--emit", "text", "words.json"}},
     {"preset", AGAIN | OPENS, "", "", "--preset", {"--print-chain=llama", "--preset", IN}},
-    {"options", LISTS | OPENS, "", "", NULL, {"--print-chain=json"}},
+    {"options", LINES | OPENS, "", "", NULL, {"--print-chain=json"}},
     {"ids",
      0,
      "",
      "",
      NULL,
      {"--print-chain", "--prompt-tokens", "@" IN, "--dry-breaker-tokens", "@" IN, "--accept", "@" IN}},
-    {"biases", LISTS, "", "", "-l", {"--vocab", "words", "--print-chain"}},
-    {"vs", LISTS | OPENS, "", "", "--vs", {"--temp", "1", "-O", "json", "words.json"}},
-    {"sweep", LISTS, "", "", "--sweep", {"--temp", "1", "-O", "tsv", "words.json"}},
+    {"biases", LINES, "", "", "-l", {"--vocab", "words", "--print-chain"}},
+    {"vs", LINES | OPENS, "", "", "--vs", {"--temp", "1", "-O", "json", "words.json"}},
+    {"sweep", LINES, "", "", "--sweep", {"--temp", "1", "-O", "tsv", "words.json"}},
     {"lines", TIERS | THREADS, "", "", NULL, {"-n", "20", "--vocab", "words", "--params", IN, "words.f32"}},
     {"rows", TIERS | THREADS, "", "", NULL, {"--rows", "@" IN, "words.json"}},
     {"expect", TIERS | THREADS | REPORTS, "", "", NULL, {"--expect", "@" IN, "words.json"}},
@@ -426,7 +426,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         words[n_words++] = *word;
     if (n >= sizeof text / 2)
         return -1;
-    if (target->oracles & LISTS) { // file names of this folder only
+    if (target->oracles & LINES) { // file names of this folder only
         memcpy(text, data, n);
         text[n] = '\0';
         if (memchr(data, '/', n))
