@@ -41,7 +41,7 @@ __attribute__((format(printf, 2, 3))) void builder_format(struct builder *b, con
 // builder_add without a call for a text that fits into the room that is left.
 static inline void builder_bytes(struct builder *b, const void *bytes, size_t len)
 {
-    if (b->most || !builder_whole(b) || len >= b->cap - b->len) {
+    if (!b->text || b->most || !builder_whole(b) || len >= b->cap - b->len) {
         builder_add(b, bytes, len);
         return;
     }

@@ -181,7 +181,7 @@ bool dest_write(struct dest *d, struct err *e)
             putc('\n', d->stream);
         d->shown = true;
         screen_fold(d->stream, d->text.text, d->text.len, d->screen.columns);
-    } else {
+    } else if (d->text.len) {
         fwrite(d->text.text, 1, d->text.len, d->stream);
     }
     builder_clear(&d->text);
