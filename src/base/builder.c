@@ -33,7 +33,7 @@ static bool reserve(struct builder *b, size_t len)
         b->full = true;
         return false;
     }
-    if (len < b->cap - b->len)
+    if (b->text && len < b->cap - b->len)
         return true;
     b->failed = len > SIZE_MAX / 2 - b->len || !mem_grow(&b->text, &b->cap, b->len + len + 1, 1);
     return !b->failed;

@@ -10,6 +10,7 @@
 #include "run/totals.h"
 #include "views/view.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static bool judge(const struct job *j, const struct seen *s, bool *good, struct 
 static bool show_row(struct flow *f, const struct walk *w, struct err *e)
 {
     const struct job *const j = f->job;
+    assert(w->at); // walk_next has set it
     const struct read_row *const other = walk_other(w);
     const struct seen s = {&w->row, other ? &other->row : &w->row, w->batch->result + w->i * j->n_variants};
     const size_t width = s.row->text ? w->at->width : s.row->logits.n;
