@@ -188,7 +188,7 @@ static bool add_banned(struct change *ch, struct list *bans, const cJSON *list, 
         ok = wrong(ch, list, "a list of tokens");
     else if (!mem_grow(&ids.id, &ids.cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ids.id))
         ok = err_from_fault(ch->e, fault_memory());
-    for (item = ok && cJSON_IsArray(list) ? list->child : NULL; item; item = item->next) {
+    for (item = ok && ids.id && cJSON_IsArray(list) ? list->child : NULL; item; item = item->next) {
         double v;
         if (!server_number(ch, item, true, &v) || v < 0 || v > UINT32_MAX) {
             ok = wrong(ch, list, "a list of tokens");
