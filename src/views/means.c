@@ -169,7 +169,7 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
         const struct table_source *const s = &sources[i];
         const char *name = s->name;
         if (s->kind == MEASURE)
-            name = (size_t)s->at < n ? measures[s->at] : NULL;
+            name = measures && (size_t)s->at < n ? measures[s->at] : NULL;
         if (has_column(j, s, name))
             m->column[m->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
     }
@@ -324,7 +324,7 @@ static void swept_fields(struct dest *d, const struct job *j, const struct varia
             builder_format(&d->text, "%s\"%s\":", k ? "," : "", name);
             if (number)
                 builder_string(&d->text, number);
-            else
+            else if (v->swept[k].value)
                 write_json_string(d, text_piece(v->swept[k].value));
         }
     }
