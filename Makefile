@@ -48,9 +48,10 @@ CJSON := build/static/cjson
 ZIG   := build/zig
 ifneq ($(STATIC)$(SYSTEM)$(WASM),)
 CC           := $(if $(WASM),clang --target=wasm32-wasi,$(if $(SYSTEM),$(wildcard $(ZIG)/node_modules/@zigc/linux-*/bin/zig) cc -target $(SYSTEM),musl-gcc))
-# Small: without tables for unwinding, and without functions that nothing calls.
-STATIC_CFLAGS  := -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
-STATIC_LDFLAGS := -static -s -Wl,--gc-sections
+# Small: without tables for unwinding, without functions that nothing calls, and without gaps between functions and segments.
+STATIC_CFLAGS  := -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
+                  -fno-align-functions -fno-align-jumps -fno-align-labels -fno-align-loops
+STATIC_LDFLAGS := -static -s -Wl,--gc-sections,-z,noseparate-code
 WASM_LDFLAGS := -O0 -s -Wl,--gc-sections,-z,stack-size=1048576
 LDFLAGS      := $(if $(STATIC),$(STATIC_LDFLAGS))$(if $(WASM),$(WASM_LDFLAGS))
 SYSTEM_LIBS  := $(if $(WASM),-lwasi-emulated-mman -lwasi-emulated-signal) $(if $(WINDOWS),-lbcrypt)

@@ -151,6 +151,9 @@ static bool check_conflicts(const struct draft *d, struct err *e)
 static bool set_lists(struct draft *d, const struct args *a, struct err *e)
 {
     const struct settings *const s = &a->chain;
+    for (size_t i = 0; i < LISTS; i++)
+        if (!list_check(&s->list[i], e))
+            return false;
     if (!draft_lists(d, s, e))
         return false;
     if (args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&

@@ -153,14 +153,18 @@ static bool set_list(const struct option_row *row, const char *value, struct arg
     return true;
 }
 
-// Appends to a list of ids, which may stand in a file.
+// Appends to a list of ids, which may stand in a file. An error waits until a chain is made of the list.
 static bool set_ids(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const enum list_kind kind = (enum list_kind)row->low;
+    struct list *const list = &a->chain.list[kind];
     struct ids ids = {0};
-    const bool ok = value_ids(row->name, value, &ids, e) && list_take_ids(&a->chain.list[kind], kind, &ids, value, e);
+    struct err why;
+    list->name = list_options[kind];
+    if (!value_ids(row->name, value, &ids, &why) || !list_take_ids(list, kind, &ids, value, &why))
+        list_put_off(list, &why);
     free(ids.id);
-    return ok;
+    return !list->entries.failed || err_from_fault(e, fault_memory());
 }
 
 // Sets a switch that may have a number, [=N]. Without N the number becomes 0. If the row is a flag, =true and =false

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What to do about a type that is not read.
+// Returns the advice for a type that is not read.
 #define CONVERT "numpy's astype('f2') makes F16 of it, for numpy.save"
 
 // Types of numbers, by the names that files and messages have for them. Q8_0 has no dtype.

@@ -36,7 +36,7 @@ struct input_config {
     int64_t base;          // else 0
 };
 
-// What a row is returned for. Unless it is sampled, only what it says of its sequence counts: parameters, tokens, ends.
+// The use of a returned row. A row that is not sampled only tells of its sequence: parameters, tokens, ends.
 enum row_use {
     ROW_SAMPLED,
     ROW_EARLIER, // an earlier part of the run samples it

@@ -6,7 +6,7 @@
 #include "base/note.h"
 #include "in/input.h"
 
-// What was noted in a run. A zeroed struct is ready; builder_free frees its notes.
+// The notes of a run so far. A zeroed struct is ready; builder_free frees its notes.
 struct misread {
     bool vocabulary;      // the sizes of the vocabulary and of a row were compared
     struct builder notes; // to print

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a reader does before it waits for bytes of another program or person, which may wait for answers itself. Unless
-// `act` is NULL, act(to, e) answers what has been read. False with *e ends the reading.
+// Called before a reader waits for bytes of another program or person, which may wait for answers itself. Unless `act`
+// is NULL, act(to, e) answers what has been read. False with *e ends the reading.
 struct source_idle {
     bool (*act)(void *to, struct err *e);
     void *to;

@@ -294,7 +294,7 @@ static void do_task(struct queue *q, struct thread *t)
     pthread_cond_broadcast(&q->changed);
 }
 
-// What the reader does before it waits for input.
+// Called before the reader waits for input.
 static bool answer(void *to, struct err *e)
 {
     struct thread *const t = to;

@@ -12,7 +12,7 @@
 
 #include <cjson/cJSON.h>
 
-// What the lists of earlier rows leave in doubt. A later row that depends on it is not exact.
+// Facts that the lists of earlier rows leave in doubt. A later row that depends on one of them is not exact.
 enum doubt {
     DOUBT_LISTS = 1 << 0,   // nothing yet: the sequence has had a list
     DOUBT_TOKENS = 1 << 1,  // which tokens the history has

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// What the numbers of a row tell of the logits.
+// The meaning of the numbers of a row.
 enum logit_scale {
     SCALE_LOGITS,   // they are the logits
     SCALE_LOGPROBS, // a server's log-probabilities: they tell the differences of logits, but no sign and no size

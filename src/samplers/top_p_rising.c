@@ -127,7 +127,7 @@ static void rising_rest(void *self, struct cand *c, const struct stage *stage)
         rest_may_cut(c);
         return;
     }
-    // Of tied candidates at the boundary the higher ids stay, but a list has the lower ones.
+    // The higher ids of tied candidates at the boundary stay, but a list has the lower ones.
     const struct ranks head = cand_rank(c, kept && kept < SIZE_MAX ? kept : 1);
     const float last = cand_logit(c, head.at ? head.at[head.n - 1] : head.n - 1);
     rest_end(c, kept && kept < SIZE_MAX && last > c->rest.ceiling);

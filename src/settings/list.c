@@ -65,6 +65,19 @@ void list_add_text(struct list *l, enum entry_form form, const char *text, size_
     add_entry(l, &(struct list_entry){form, bias, len}, text, len);
 }
 
+void list_put_off(struct list *l, const struct err *why)
+{
+    list_add_text(l, ENTRY_ERROR, why->text, strlen(why->text), (float)why->status);
+}
+
+bool list_check(const struct list *l, struct err *e)
+{
+    for (const struct list_entry *x = NULL; (x = list_next_entry(l, x));)
+        if (x->form == ENTRY_ERROR)
+            return err_set(e, (enum status)x->bias, "%s", entry_text(x));
+    return true;
+}
+
 const struct list_entry *list_next_entry(const struct list *l, const struct list_entry *x)
 {
     const char *at = l->entries.text;

@@ -25,6 +25,7 @@ enum entry_form {
     ENTRY_IDS,
     ENTRY_TEXT,
     ENTRY_ESCAPED, // a text with escapes, which the settings may say to take as they are
+    ENTRY_ERROR,   // the text of an error, and its status in place of a bias
 };
 
 struct list_entry {
@@ -60,7 +61,7 @@ void list_add_text(struct list *l, enum entry_form form, const char *text, size_
 // Returns the entry behind x, or the first if x is NULL; NULL: there is none.
 const struct list_entry *list_next_entry(const struct list *l, const struct list_entry *x);
 
-// What messages call the option of a list, with its dashes.
+// The names of the lists' options in messages, with their dashes.
 extern const char *const list_options[LISTS];
 
 // Reads the value of a list's option as typed, and appends it, or replaces a list of one entry. False with *e.
@@ -68,6 +69,12 @@ bool list_read(struct list *l, enum list_kind kind, const char *text, struct err
 
 // Appends an entry of the ids that a text names. False with *e if there are none.
 bool list_take_ids(struct list *l, enum list_kind kind, const struct ids *ids, const char *text, struct err *e);
+
+// Appends an error. The error counts only if the chain is made: an engine may ignore the list.
+void list_put_off(struct list *l, const struct err *why);
+
+// Returns false with *e if an entry is an error.
+bool list_check(const struct list *l, struct err *e);
 
 // Appends an entry as list_read takes it. no_escape: escapes are not resolved.
 void entry_write(struct builder *b, const struct list_entry *x, enum list_kind kind, bool no_escape);

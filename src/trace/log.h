@@ -19,8 +19,8 @@ struct log_step {
     float factor;           // 1 / T if a stage has handed on the softmax of logit / T; else 1
     struct softmax softmax; // of logit * factor of all candidates in the store's order
     struct softmax given;   // that softmax, or the one of an earlier step that the stages since then have handed on
-    // Of a partial row, after the step. The unlisted tokens that are left count in the softmaxes as one token, if their
-    // weight is known.
+    // The rest of a partial row after the step. The unlisted tokens that are left count in the softmaxes as one token,
+    // if their weight is known.
     enum rest_state rest;
     float ceiling; // no unlisted token's logit is above it; -inf: none is left; +inf: it is not known
     double weight; // logarithm of their weight; -inf: none is left; NaN: it is not known

@@ -102,8 +102,8 @@ struct trace_line {
     double mass;          // probability, before the stage, of the candidates that the stage kept; NaN: unknown
     double entropy;       // after the stage, in nats
     uint32_t top_before, top_after; // likeliest token
-    // Of a partial row, what the stage did: "gone" if it removed the unlisted tokens, "unknown" if its result depends
-    // on them, "not exact" if it depends on more than log-probabilities; or NULL.
+    // The effect of the stage on a partial row: "gone" if it removed the unlisted tokens, "unknown" if its result
+    // depends on them, "not exact" if it depends on more than log-probabilities; or NULL.
     const char *rest;
     size_t n_removed;
     struct ranked removed[TRACE_REMOVED]; // likeliest removed tokens, with their probabilities before the stage

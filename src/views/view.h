@@ -39,7 +39,7 @@ enum verdict {
     VERDICT_DIFFERS // from what was expected: the status says it
 };
 
-// What the state of each view begins with.
+// The beginning of the state of each view.
 struct view_state {
     const struct job *job;
     struct dest *dest;

@@ -24,7 +24,7 @@ static bool is_letter(uint32_t c)
     return !ranges_have(others, sizeof others / sizeof *others, c);
 }
 
-// What a text has behind its first blanks.
+// The kind of a text behind its first blanks.
 struct content {
     bool letter_first, letters, digits, visible, others; // others: characters that are no digits
     bool points_stand;                                   // each '.' and ',' stands between two digits

@@ -355,7 +355,7 @@ const startRow = () => {
 
 // ---- several chains: the table, a panel each, and one row
 
-// What each column says. None is marked best or worst: nll and ppl count only the text that a chain keeps.
+// The meaning of each column. None is marked best or worst: nll and ppl count only the text that a chain keeps.
 const meaning = {
   kept: "candidates that the chain keeps",
   entropy: "entropy after the chain, in nats",
@@ -518,7 +518,7 @@ const startPanels = () => {
   draw(ways[0]);
 };
 
-// What became of the token that the text shows, in words.
+// The fate of the token that the text shows, in words.
 const leadOf = (row) => {
   const id = tokenOf(row), token = row.record.top_probs.find((t) => t.id === id);
   if (!token) return [];
