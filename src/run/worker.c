@@ -123,7 +123,7 @@ static struct tokens tokens_before(const struct job *j, const struct input_row *
 {
     const size_t n = j->independent ? 0 : (size_t)row->place.left_out, from = (size_t)row->number - n;
     const size_t to = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
-    if (j->follows == FOLLOWS_RECORDED && n <= row->n_before)
+    if (j->follows == FOLLOWS_RECORDED && n && n <= row->n_before)
         return (struct tokens){row->before + (row->n_before - n), n};
     return from < to ? (struct tokens){j->accept.id + from, to - from} : (struct tokens){0};
 }
