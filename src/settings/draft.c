@@ -174,6 +174,7 @@ bool draft_embeddings(struct draft *d, const char *file, enum distance_metric me
     builder_byte(&key, (char)metric);
     builder_bytes(&key, file, strlen(file) + 1);
     struct embedding_file *const f = draft_share(d, PART_EMBEDDINGS, &key, sizeof *f, embeddings_drop, &ok, e);
+    builder_free(&key);
     if (!f)
         return ok;
     f->close = close;
