@@ -284,11 +284,14 @@ ALWAYS_INLINE void dots_of_block(float *dot, size_t stride, const float *x, size
         for (size_t v = 0; v < VECTORS; v++) {
             vf32 b[DOT_BLOCK];
             UNROLL
-            for (size_t k = 0; k < ny; k++)
+            for (size_t k = 0; k < ny; k++) {
                 b[k] = load_vf32(y + k * d + at + v * LANES);
+                KEEP(b[k]);
+            }
             UNROLL
             for (size_t i = 0; i < nx; i++) {
-                const vf32 a = load_vf32(x + i * d + at + v * LANES);
+                vf32 a = load_vf32(x + i * d + at + v * LANES);
+                KEEP(a);
                 UNROLL
                 for (size_t k = 0; k < ny; k++)
                     sum[i][k][v] += a * b[k];

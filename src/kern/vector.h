@@ -42,6 +42,14 @@ DEFINE_VECTOR(hu16, uint16_t, VECTOR / 2)
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
+// KEEP keeps a loaded vector in its register. Without it, gcc 12 loads the vector again for each use, and loads bound the
+// loop: 600 us a row instead of 410.
+#ifdef __x86_64__
+#define KEEP(V) __asm__("" : "+v"(V))
+#else
+#define KEEP(V) ((void)0)
+#endif
+
 // s in every lane. (Subtracting 0 keeps -0; adding it would not.)
 OPERATION(vf32, splat(float s), s - (vf32){0})
 

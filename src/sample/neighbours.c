@@ -46,6 +46,14 @@ static float load_unit(float *to, const struct embeddings *e, const struct kern 
     return length;
 }
 
+// Begins to fetch the vector of a token into the cache, as vectors lie anywhere in the memory.
+static void prefetch_vector(const struct embeddings *e, size_t id)
+{
+    enum { LINE = 64 };
+    for (size_t at = 0; id < e->n && at < e->bytes; at += LINE)
+        __builtin_prefetch(e->data + id * e->bytes + at);
+}
+
 // Loads the vectors of all candidates. Sets near->sum. Returns NULL after a fault.
 static float *load_vectors(struct neighbours *near, struct cand *c, const struct embeddings *e)
 {
@@ -57,6 +65,8 @@ static float *load_vectors(struct neighbours *near, struct cand *c, const struct
             cand_fail(c, FAULT_EMBEDDINGS, e->n);
             break;
         }
+        if (i + 1 < near->n)
+            prefetch_vector(e, c->id[i + 1]);
         const float length = load_unit(vector + i * width, e, c->kern, id);
         near->sum[i] = length > 0.0f;
         if (!(length < INFINITY))
