@@ -144,6 +144,11 @@ ifeq ($(WASM),)
 	$(Q)$(MAKE_WASM) all
 endif
 
+# The static program's command line and settings run once: they are small, not fast.
+ifneq ($(STATIC),)
+$(filter $(BUILD)/cli/% $(BUILD)/settings/% $(BUILD)/schema/%,$(OBJECTS)): EXTRA_CFLAGS := -Os
+endif
+
 # The scalar tier must not use vector instructions.
 $(BUILD)/kern/kern_scalar.o: EXTRA_CFLAGS := -fno-tree-vectorize
 
