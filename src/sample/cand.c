@@ -342,23 +342,6 @@ size_t cand_alive(const struct cand *c, size_t most)
 
 // ---- for onlookers
 
-size_t cand_row_place(const struct cand *c, uint32_t id)
-{
-    size_t low = 0, high = c->n_row; // where it belongs lies in [low, high]
-    if (!c->row_id)
-        return id < c->n_row ? id : c->n_row;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (c->row_id[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
-}
-
-bool cand_listed(const struct cand *c, uint32_t id) { return cand_row_place(c, id) < c->n_row; }
-
 uint32_t cand_row_id(const struct cand *c, size_t place) { return c->row_id ? c->row_id[place] : (uint32_t)place; }
 
 void cand_snapshot(const struct cand *c, float *logit)

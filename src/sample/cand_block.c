@@ -12,6 +12,7 @@
 // block again. A reader therefore gets the same bits as from the array of the plain way.
 #include "base/bits.h"
 #include "kern/libm.h"
+#include "sample/cand_load.h"
 #include "sample/cand_private.h"
 
 #include <assert.h>
@@ -112,10 +113,11 @@ static double log_add(double a, double b, double sign)
     return (sum > 0.0 ? top + libm_log(sum) : -INFINITY);
 }
 
-// Is this token of a partial row listed?
-static bool is_listed(const struct cand *c, uint32_t id)
+size_t cand_row_place(const struct cand *c, uint32_t id)
 {
-    size_t low = 0, high = c->n_row;
+    size_t low = 0, high = c->n_row; // where it belongs lies in [low, high]
+    if (!c->row_id)
+        return id < c->n_row ? id : c->n_row;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (c->row_id[middle] < id)
@@ -123,8 +125,10 @@ static bool is_listed(const struct cand *c, uint32_t id)
         else
             high = middle;
     }
-    return low < c->n_row && c->row_id[low] == id;
+    return low < c->n_row && c->row_id[low] == id ? low : c->n_row;
 }
+
+bool cand_listed(const struct cand *c, uint32_t id) { return cand_row_place(c, id) < c->n_row; }
 
 // Updates the rest for an edit. f(0, j, arg) is the shift of token ids->id[j].
 static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
@@ -134,7 +138,7 @@ static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f,
     float raised = 0.0f;
     for (size_t j = 0; j < ids->n; j++) {
         const float by = f(0.0f, j, arg);
-        if (is_listed(c, ids->id[j])) {
+        if (cand_listed(c, ids->id[j])) {
             if (by > 0.0f && r->doubtful) // the token may be missing from the full row
                 r->state = REST_INEXACT;
         } else if (by < 0.0f) {
