@@ -211,8 +211,8 @@ static void run_link(const struct link *l, void *state, struct cand *c)
 {
     const struct sampler *const s = l->stage->sampler;
     const bool live = c->rest.state == REST_LIVE;
-    if (live && s->rest) {
-        s->rest(state, c, l->stage);
+    if (live && s->rest.apply) {
+        s->rest.apply(state, c, l->stage);
         return;
     }
     // Behind a temperature of 0 the full row may have masked candidates besides the list's only one.

@@ -110,9 +110,9 @@ static bool ends_lists(const struct recipe *recipe)
         const struct stage *const stage = &recipe->stage[i];
         if (!stage_enabled(stage))
             continue;
-        if (stage->sampler->ends_rest && stage->sampler->ends_rest(stage))
+        if (stage->sampler->rest.ends && stage->sampler->rest.ends(stage))
             return true;
-        if (!stage->sampler->rest)
+        if (!stage->sampler->rest.apply)
             return false;
     }
     return false;

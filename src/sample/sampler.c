@@ -51,3 +51,9 @@ void reset_rng(void *self, const struct stage *stage, uint64_t seed) { rng_seed(
 void release_rng(void *self) { rng_free(self); }
 
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage) { stage->sampler->apply(self, c, stage); }
+
+void divide_with_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_divide(c, (float)param_load(stage->sampler->params, stage->params));
+    stage->sampler->apply(self, c, stage);
+}

@@ -140,15 +140,18 @@ struct sampler {
     // parameters may differ from those of the row before. All other functions may be NULL.
     void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
-    // Works on a partial row whose rest is live, in place of apply, which it may call. It states what the stage does to
-    // the rest, by the functions of sample/rest.h. NULL: the stage depends on the unlisted tokens.
-    void (*rest)(void *self, struct cand *c, const struct stage *stage);
+    // How the stage works on a partial row whose rest is live.
+    struct {
+        // Works on the row in place of the sampler's apply, which it may call. It states what the stage does to the
+        // rest, by the functions of sample/rest.h. NULL: the stage depends on the unlisted tokens.
+        void (*apply)(void *self, struct cand *c, const struct stage *stage);
+
+        // Returns whether a list of the likeliest tokens, if it is long enough, tells what the stage keeps of the full
+        // row. NULL: no list does.
+        bool (*ends)(const struct stage *stage);
+    } rest;
 
     bool learns; // the state has numbers of earlier rows' distributions
-
-    // Returns whether a list of the likeliest tokens, if it is long enough, tells what the stage keeps of the full row.
-    // NULL: no list does.
-    bool (*ends_rest)(const struct stage *stage);
 
     // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other
     // parameters, it would change nothing.
@@ -224,6 +227,9 @@ bool stage_always(const struct stage *stage);
 // A rest for a sampler that only edits logits with cand_edit, by additions, and for one whose apply calls the functions
 // of sample/rest.h itself.
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
+
+// A rest for a sampler that divides all logits by its first parameter.
+void divide_with_rest(void *self, struct cand *c, const struct stage *stage);
 
 // A reset for a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint64_t seed);

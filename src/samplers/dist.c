@@ -19,7 +19,7 @@ const struct sampler sampler_dist = {.name = "dist",
                                      .takes_deferred = true,
                                      .selector = true,
                                      .apply = apply,
-                                     .rest = apply_with_rest,
+                                     .rest = {apply_with_rest},
                                      .reset = reset_rng,
                                      .skip = skip,
                                      .release = release_rng};

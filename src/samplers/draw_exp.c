@@ -74,7 +74,7 @@ const struct sampler sampler_draw_exp = {.name = "draw_exp",
                                          .size = sizeof(struct rng),
                                          .skips_by_width = true,
                                          .apply = apply,
-                                         .rest = apply_with_rest,
+                                         .rest = {apply_with_rest},
                                          .reset = reset_rng,
                                          .skip = skip,
                                          .release = release_rng};

@@ -29,4 +29,4 @@ const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",
                                                 PARAMS(params, value_params),
                                                 .runs = {OTHER_THAN, 1},
                                                 .apply = apply,
-                                                .rest = apply_with_rest};
+                                                .rest = {apply_with_rest}};

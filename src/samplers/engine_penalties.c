@@ -158,7 +158,7 @@ static void release(void *self)
 #define PENALTIES(label, table, is_enabled, sees, f)                                                          \
     {                                                                                                         \
         .name = label, PARAMS(table, engine_penalties_params), .size = sizeof(struct engine_penalties_state), \
-        .enabled = is_enabled, .window = sees, .apply = f, .rest = apply_with_rest, .release = release        \
+        .enabled = is_enabled, .window = sees, .apply = f, .rest = {apply_with_rest}, .release = release      \
     }
 
 const struct sampler sampler_penalties_vllm = PENALTIES("penalties_vllm", params, enabled, window_all, penalties_vllm);
@@ -171,4 +171,4 @@ const struct sampler sampler_encoder_penalty_wide = {.name = "encoder_penalty_wi
                                                      PARAMS(encoder_params, engine_penalties_params),
                                                      .runs = {OTHER_THAN, 1},
                                                      .apply = encoder_penalty_wide,
-                                                     .rest = apply_with_rest};
+                                                     .rest = {apply_with_rest}};

@@ -54,16 +54,13 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
     c->kern->multiply(c->logit, c->n, factor);
 }
 
-static void scale_rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_divide(c, ((const struct engine_stage_params *)stage->params)->temp);
-    scale(self, c, stage);
-}
-
 const struct sampler sampler_round_f16 = {.name = "round_f16", .apply = round_f16};
-const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .rest = apply_with_rest};
-const struct sampler sampler_scale = {
-    .name = "scale", PARAMS(temp, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale, .rest = scale_rest};
+const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .rest = {apply_with_rest}};
+const struct sampler sampler_scale = {.name = "scale",
+                                      PARAMS(temp, engine_stage_params),
+                                      .runs = {OTHER_THAN, 1},
+                                      .apply = scale,
+                                      .rest = {divide_with_rest}};
 
 // ---- softmaxes
 
@@ -122,7 +119,7 @@ const struct sampler sampler_softmax_scaled = {.hands = HANDS_SOFTMAX,
                                                .enabled = filters,
                                                .apply = softmax_scaled};
 const struct sampler sampler_softmax_rank = {
-    .hands = HANDS_SOFTMAX, .name = "softmax_rank", .apply = softmax_rank, .rest = apply_with_rest};
+    .hands = HANDS_SOFTMAX, .name = "softmax_rank", .apply = softmax_rank, .rest = {apply_with_rest}};
 const struct sampler sampler_softmax_id = {.hands = HANDS_SOFTMAX, .name = "softmax_id", .apply = softmax_id};
 
 // ---- cuts
@@ -199,16 +196,14 @@ const struct sampler sampler_min_p_cut = {.limits = LIMITS_OTHERWISE,
                                           PARAMS(min_p, engine_stage_params),
                                           .runs = {ABOVE, 0},
                                           .apply = min_p_cut,
-                                          .rest = min_p_cut_rest,
-                                          .ends_rest = stage_always};
+                                          .rest = {min_p_cut_rest, stage_always}};
 const struct sampler sampler_top_p_above = {.limits = LIMITS_OTHERWISE,
                                             .hands = HANDS_SAME,
                                             .name = "top_p_above",
                                             PARAMS(top_p, engine_stage_params),
                                             .runs = {BELOW, 1},
                                             .apply = top_p_cut,
-                                            .rest = top_p_above_rest,
-                                            .ends_rest = stage_always};
+                                            .rest = {top_p_above_rest, stage_always}};
 const struct sampler sampler_top_p_reach = {.limits = LIMITS_OTHERWISE,
                                             .hands = HANDS_SAME,
                                             .name = "top_p_reach",
@@ -265,7 +260,7 @@ const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
                                          .size = sizeof(struct pcg),
                                          .selector = true,
                                          .apply = draw_pcg,
-                                         .rest = apply_with_rest,
+                                         .rest = {apply_with_rest},
                                          .reset = reset_pcg,
                                          .skip = skip_pcg};
 const struct sampler sampler_draw_mt = {.name = "draw_mt",

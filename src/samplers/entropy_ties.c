@@ -142,5 +142,4 @@ const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            PARAMS(top_h, value_params),
                                            .runs = {ABOVE, 0},
                                            .apply = top_h_ties,
-                                           .rest = top_h_ties_rest,
-                                           .ends_rest = stage_always};
+                                           .rest = {top_h_ties_rest, stage_always}};

@@ -58,8 +58,7 @@ const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                PARAMS(epsilon_params, value_params),
                                                .runs = {ABOVE, 0},
                                                .apply = apply,
-                                               .rest = rest,
-                                               .ends_rest = stage_always};
+                                               .rest = {rest, stage_always}};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            .letter = 'u',
                                            .foreign = true,

@@ -18,4 +18,4 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_greedy = {
-    .name = "greedy", .selector = true, .apply = apply, .rest = rest, .ends_rest = stage_always};
+    .name = "greedy", .selector = true, .apply = apply, .rest = {rest, stage_always}};

@@ -189,11 +189,11 @@ const struct sampler sampler_gumbel_philox = {.name = "gumbel_philox",
                                               .selector = true,
                                               .size = sizeof(uint64_t),
                                               .apply = gumbel_philox,
-                                              .rest = apply_with_rest,
+                                              .rest = {apply_with_rest},
                                               .reset = reset};
 const struct sampler sampler_gumbel_murmur = {.name = "gumbel_murmur",
                                               .selector = true,
                                               .size = sizeof(uint64_t),
                                               .apply = gumbel_murmur,
-                                              .rest = apply_with_rest,
+                                              .rest = {apply_with_rest},
                                               .reset = reset};

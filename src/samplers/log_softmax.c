@@ -72,22 +72,15 @@ static void scale_wide(void *self, struct cand *c, const struct stage *stage)
     cand_map(c, multiply_logits, &factor);
 }
 
-static void scale_wide_rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_divide(c, (float)((const struct scale_params *)stage->params)->temp);
-    scale_wide(self, c, stage);
-}
-
-const struct sampler sampler_log_softmax = {.name = "log_softmax", .apply = log_softmax, .rest = log_softmax_rest};
+const struct sampler sampler_log_softmax = {.name = "log_softmax", .apply = log_softmax, .rest = {log_softmax_rest}};
 const struct sampler sampler_top_k_id = {.name = "top_k_id",
                                          .limits = LIMITS_OTHERWISE,
                                          PARAMS(top_k, count_params),
                                          .runs = {ABOVE, 0},
                                          .apply = top_k_id,
-                                         .rest = top_k_id_rest,
-                                         .ends_rest = stage_always};
+                                         .rest = {top_k_id_rest, stage_always}};
 const struct sampler sampler_scale_wide = {.name = "scale_wide",
                                            PARAMS(temp, scale_params),
                                            .runs = {OTHER_THAN, 1},
                                            .apply = scale_wide,
-                                           .rest = scale_wide_rest};
+                                           .rest = {divide_with_rest}};

@@ -30,5 +30,4 @@ const struct sampler sampler_min_p = {.limits = LIMITS_RATIO,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .rest = rest,
-                                      .ends_rest = stage_always};
+                                      .rest = {rest, stage_always}};

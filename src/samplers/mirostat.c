@@ -156,7 +156,7 @@ static void rest_2(void *self, struct cand *c, const struct stage *stage)
 #define VERSION(NAME, APPLY, REST)                                                                                \
     {                                                                                                             \
         .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
-        .apply = (APPLY), .rest = (REST), .ends_rest = stage_always, .reset = reset, .needs_rows = stage_always,  \
+        .apply = (APPLY), .rest = {(REST), stage_always}, .reset = reset, .needs_rows = stage_always,             \
         .by_chance = stage_always, .learns = true, .release = release_rng                                         \
     }
 

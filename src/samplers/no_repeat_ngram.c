@@ -62,7 +62,7 @@ const struct sampler sampler_no_repeat_ngram = {.name = "no_repeat_ngram",
                                                 .runs = {ABOVE, 0},
                                                 .window = window,
                                                 .apply = apply,
-                                                .rest = rest,
+                                                .rest = {rest},
                                                 .release = release};
 const struct sampler sampler_no_repeat_ngram_any = {.name = "no_repeat_ngram_any",
                                                     PARAMS(any_params, count_params),
@@ -70,5 +70,5 @@ const struct sampler sampler_no_repeat_ngram_any = {.name = "no_repeat_ngram_any
                                                     .runs = {ABOVE, 0},
                                                     .window = window,
                                                     .apply = apply,
-                                                    .rest = rest,
+                                                    .rest = {rest},
                                                     .release = release};

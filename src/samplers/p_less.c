@@ -58,7 +58,6 @@ const struct sampler sampler_p_less = {.name = "p_less",
                                        .foreign = true,
                                        PARAMS(params, value_params),
                                        .apply = apply,
-                                       .rest = rest,
-                                       .ends_rest = stage_always};
+                                       .rest = {rest, stage_always}};
 const struct sampler sampler_p_less_norm = {
     .name = "p_less_norm", .letter = 'z', .foreign = true, PARAMS(norm_params, value_params), .apply = apply};

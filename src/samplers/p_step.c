@@ -62,5 +62,4 @@ const struct sampler sampler_p_step = {.name = "p_step",
                                        PARAMS(params, value_params),
                                        .runs = {ABOVE, 0},
                                        .apply = apply,
-                                       .rest = rest,
-                                       .ends_rest = stage_always};
+                                       .rest = {rest, stage_always}};

@@ -64,4 +64,4 @@ const struct sampler sampler_smoothing = {.name = "smoothing",
                                           PARAMS(params, smoothing_params),
                                           .runs = {ABOVE, 0},
                                           .apply = apply,
-                                          .rest = rest};
+                                          .rest = {rest}};

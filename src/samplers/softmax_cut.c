@@ -194,4 +194,4 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
 static bool ends_rest(const struct stage *stage) { return cuts(stage->params); }
 
 const struct sampler sampler_softmax_cut = {
-    .name = "softmax_cut", PARAMS(params, cut_params), .apply = apply, .rest = rest, .ends_rest = ends_rest};
+    .name = "softmax_cut", PARAMS(params, cut_params), .apply = apply, .rest = {rest, ends_rest}};

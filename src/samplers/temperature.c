@@ -95,5 +95,4 @@ const struct sampler sampler_temperature = {.name = "temperature",
                                             .takes_deferred = true,
                                             .enabled = enabled,
                                             .apply = apply,
-                                            .rest = rest,
-                                            .ends_rest = ends_rest};
+                                            .rest = {rest, ends_rest}};

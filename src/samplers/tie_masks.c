@@ -137,28 +137,24 @@ const struct sampler sampler_top_k_ties = {.name = "top_k_ties",
                                            PARAMS(top_k, tie_params),
                                            .runs = {ABOVE, 0},
                                            .apply = top_k_ties,
-                                           .rest = top_k_ties_rest,
-                                           .ends_rest = stage_always};
+                                           .rest = {top_k_ties_rest, stage_always}};
 const struct sampler sampler_min_p_prob = {.name = "min_p_prob",
                                            .limits = LIMITS_RATIO,
                                            PARAMS(min_p, tie_params),
                                            .runs = {ABOVE, 0},
                                            .apply = min_p_prob,
-                                           .rest = min_p_prob_rest,
-                                           .ends_rest = stage_always};
+                                           .rest = {min_p_prob_rest, stage_always}};
 const struct sampler sampler_min_p_log = {.name = "min_p_log",
                                           .limits = LIMITS_OTHERWISE,
                                           PARAMS(min_p_wide, tie_params),
                                           .runs = {ABOVE, 0},
                                           .apply = min_p_log,
-                                          .rest = min_p_log_rest,
-                                          .ends_rest = stage_always};
+                                          .rest = {min_p_log_rest, stage_always}};
 const struct sampler sampler_epsilon_ties = {.name = "epsilon_ties",
                                              .limits = LIMITS_OTHERWISE,
                                              PARAMS(epsilon, tie_params),
                                              .runs = {ABOVE, 0},
                                              .apply = epsilon_ties,
-                                             .rest = epsilon_ties_rest,
-                                             .ends_rest = stage_always};
+                                             .rest = {epsilon_ties_rest, stage_always}};
 const struct sampler sampler_eta_ties = {
     .name = "eta_ties", .limits = LIMITS_OTHERWISE, PARAMS(eta, tie_params), .runs = {ABOVE, 0}, .apply = eta_ties};

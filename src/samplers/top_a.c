@@ -51,5 +51,4 @@ const struct sampler sampler_top_a = {.name = "top_a",
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .rest = rest,
-                                      .ends_rest = stage_always};
+                                      .rest = {rest, stage_always}};

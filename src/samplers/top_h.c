@@ -41,5 +41,4 @@ const struct sampler sampler_top_h = {.name = "top_h",
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .rest = rest,
-                                      .ends_rest = stage_always};
+                                      .rest = {rest, stage_always}};

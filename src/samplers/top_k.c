@@ -30,5 +30,4 @@ const struct sampler sampler_top_k = {.limits = LIMITS_RANK,
                                       PARAMS(params, count_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .rest = rest,
-                                      .ends_rest = stage_always};
+                                      .rest = {rest, stage_always}};

@@ -47,12 +47,10 @@ const struct sampler sampler_top_p = {.limits = LIMITS_SUM,
                                       PARAMS(params, value_params),
                                       .runs = {BELOW, 1},
                                       .apply = apply,
-                                      .rest = rest,
-                                      .ends_rest = stage_always};
+                                      .rest = {rest, stage_always}};
 const struct sampler sampler_top_p_past = {.limits = LIMITS_SUM,
                                            .name = "top_p_past",
                                            PARAMS(past_params, value_params),
                                            .runs = {BELOW, 1},
                                            .apply = apply,
-                                           .rest = rest,
-                                           .ends_rest = stage_always};
+                                           .rest = {rest, stage_always}};

@@ -194,20 +194,17 @@ const struct sampler sampler_top_p_rising = {.name = "top_p_rising",
                                              PARAMS(wide, rising_params),
                                              .runs = {BELOW, 1},
                                              .apply = top_p_rising,
-                                             .rest = rising_rest,
-                                             .ends_rest = stage_always};
+                                             .rest = {rising_rest, stage_always}};
 const struct sampler sampler_top_p_rising_f32 = {.name = "top_p_rising_f32",
                                                  .limits = LIMITS_OTHERWISE,
                                                  PARAMS(narrow, rising_params),
                                                  .runs = {BELOW, 1},
                                                  .apply = top_p_rising,
-                                                 .rest = rising_rest,
-                                                 .ends_rest = stage_always};
+                                                 .rest = {rising_rest, stage_always}};
 const struct sampler sampler_top_p_log = {.name = "top_p_log",
                                           .limits = LIMITS_OTHERWISE,
                                           PARAMS(wide_log, rising_params),
                                           .runs = {BELOW, 1},
                                           .enabled = log_enabled,
                                           .apply = top_p_log,
-                                          .rest = rising_rest,
-                                          .ends_rest = stage_always};
+                                          .rest = {rising_rest, stage_always}};

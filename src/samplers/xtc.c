@@ -100,7 +100,7 @@ const struct sampler sampler_xtc = {.name = "xtc",
                                     .size = sizeof(struct rng),
                                     .enabled = enabled,
                                     .apply = apply,
-                                    .rest = rest,
+                                    .rest = {rest},
                                     .by_chance = by_chance,
                                     .needs_rows = stage_always, // a draw only where there are candidates enough
                                     .reset = reset_rng,
