@@ -72,27 +72,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 
 static void release(void *self) { idmap_free(self); }
 
-const struct sampler sampler_bans = {.name = "bans",
-                                     PARAMS(params, count_params),
-                                     .size = sizeof(struct idmap),
-                                     .enabled = enabled,
-                                     .window = window,
-                                     .apply = apply,
-                                     .rest = {apply_with_rest},
-                                     .release = release};
-const struct sampler sampler_bans_bad_words = {.name = "bans_bad_words",
-                                               PARAMS(bad_words_params, count_params),
-                                               .size = sizeof(struct idmap),
-                                               .enabled = enabled,
-                                               .window = window,
-                                               .apply = apply,
-                                               .rest = {apply_with_rest},
-                                               .release = release};
-const struct sampler sampler_bans_output = {.name = "bans_output",
-                                            PARAMS(output_params, count_params),
-                                            .size = sizeof(struct idmap),
-                                            .enabled = enabled,
-                                            .window = window,
-                                            .apply = apply,
-                                            .rest = {apply_with_rest},
-                                            .release = release};
+#define BANS(NAME, ROWS)                                                                              \
+    {                                                                                                 \
+        .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct idmap), .enabled = enabled, \
+        .window = window, .apply = apply, .rest = {apply_with_rest}, .release = release               \
+    }
+
+const struct sampler sampler_bans = BANS("bans", params);
+const struct sampler sampler_bans_bad_words = BANS("bans_bad_words", bad_words_params);
+const struct sampler sampler_bans_output = BANS("bans_output", output_params);

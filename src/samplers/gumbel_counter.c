@@ -185,15 +185,11 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
 
 static void reset(void *self, const struct stage *stage, uint64_t seed) { memcpy(self, &seed, sizeof seed); }
 
-const struct sampler sampler_gumbel_philox = {.name = "gumbel_philox",
-                                              .selector = true,
-                                              .size = sizeof(uint64_t),
-                                              .apply = gumbel_philox,
-                                              .rest = {apply_with_rest},
-                                              .reset = reset};
-const struct sampler sampler_gumbel_murmur = {.name = "gumbel_murmur",
-                                              .selector = true,
-                                              .size = sizeof(uint64_t),
-                                              .apply = gumbel_murmur,
-                                              .rest = {apply_with_rest},
-                                              .reset = reset};
+#define GUMBEL(NAME, APPLY)                                                                                      \
+    {                                                                                                            \
+        .name = (NAME), .selector = true, .size = sizeof(uint64_t), .apply = (APPLY), .rest = {apply_with_rest}, \
+        .reset = reset                                                                                           \
+    }
+
+const struct sampler sampler_gumbel_philox = GUMBEL("gumbel_philox", gumbel_philox);
+const struct sampler sampler_gumbel_murmur = GUMBEL("gumbel_murmur", gumbel_murmur);

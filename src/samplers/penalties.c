@@ -112,20 +112,11 @@ static void release(void *self)
     tally_free(&s->newest);
 }
 
-const struct sampler sampler_penalties = {.name = "penalties",
-                                          .letter = 'e',
-                                          PARAMS(params, penalties_params),
-                                          .size = sizeof(struct penalties_state),
-                                          .enabled = enabled,
-                                          .window = window,
-                                          .apply = apply,
-                                          .rest = {apply_with_rest},
-                                          .release = release};
-const struct sampler sampler_repeat_each = {.name = "repeat_each",
-                                            PARAMS(each_params, penalties_params),
-                                            .size = sizeof(struct penalties_state),
-                                            .enabled = enabled,
-                                            .window = window,
-                                            .apply = apply,
-                                            .rest = {apply_with_rest},
-                                            .release = release};
+#define PENALTIES(NAME, LETTER, ROWS)                                                                               \
+    {                                                                                                               \
+        .name = (NAME), .letter = (LETTER), PARAMS(ROWS, penalties_params), .size = sizeof(struct penalties_state), \
+        .enabled = enabled, .window = window, .apply = apply, .rest = {apply_with_rest}, .release = release         \
+    }
+
+const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params);
+const struct sampler sampler_repeat_each = PENALTIES("repeat_each", 0, each_params);

@@ -132,29 +132,18 @@ static void eta_ties(void *self, struct cand *c, const struct stage *stage)
         keep_from_p(c, &z, fminf(eta_value, sqrtf(eta_value) * kern_expf(-entropy_wide(c, &z))));
 }
 
-const struct sampler sampler_top_k_ties = {.name = "top_k_ties",
-                                           .limits = LIMITS_OTHERWISE,
-                                           PARAMS(top_k, tie_params),
-                                           .runs = {ABOVE, 0},
-                                           .apply = top_k_ties,
-                                           .rest = {top_k_ties_rest, stage_always}};
-const struct sampler sampler_min_p_prob = {.name = "min_p_prob",
-                                           .limits = LIMITS_RATIO,
-                                           PARAMS(min_p, tie_params),
-                                           .runs = {ABOVE, 0},
-                                           .apply = min_p_prob,
-                                           .rest = {min_p_prob_rest, stage_always}};
-const struct sampler sampler_min_p_log = {.name = "min_p_log",
-                                          .limits = LIMITS_OTHERWISE,
-                                          PARAMS(min_p_wide, tie_params),
-                                          .runs = {ABOVE, 0},
-                                          .apply = min_p_log,
-                                          .rest = {min_p_log_rest, stage_always}};
-const struct sampler sampler_epsilon_ties = {.name = "epsilon_ties",
-                                             .limits = LIMITS_OTHERWISE,
-                                             PARAMS(epsilon, tie_params),
-                                             .runs = {ABOVE, 0},
-                                             .apply = epsilon_ties,
-                                             .rest = {epsilon_ties_rest, stage_always}};
-const struct sampler sampler_eta_ties = {
-    .name = "eta_ties", .limits = LIMITS_OTHERWISE, PARAMS(eta, tie_params), .runs = {ABOVE, 0}, .apply = eta_ties};
+#define TIES(NAME, ROWS, LIMITS, APPLY, ...)                                                                     \
+    {                                                                                                            \
+        .name = (NAME), PARAMS(ROWS, tie_params), .limits = (LIMITS), .runs = {ABOVE, 0}, .rest = {__VA_ARGS__}, \
+        .apply = (APPLY)                                                                                         \
+    }
+
+const struct sampler sampler_top_k_ties =
+    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, top_k_ties, top_k_ties_rest, stage_always);
+const struct sampler sampler_min_p_prob =
+    TIES("min_p_prob", min_p, LIMITS_RATIO, min_p_prob, min_p_prob_rest, stage_always);
+const struct sampler sampler_min_p_log =
+    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, min_p_log, min_p_log_rest, stage_always);
+const struct sampler sampler_epsilon_ties =
+    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, epsilon_ties, epsilon_ties_rest, stage_always);
+const struct sampler sampler_eta_ties = TIES("eta_ties", eta, LIMITS_OTHERWISE, eta_ties, NULL);

@@ -189,22 +189,12 @@ static bool log_enabled(const struct stage *stage)
     return ((const struct rising_params *)stage->params)->top_p > 0.0;
 }
 
-const struct sampler sampler_top_p_rising = {.name = "top_p_rising",
-                                             .limits = LIMITS_OTHERWISE,
-                                             PARAMS(wide, rising_params),
-                                             .runs = {BELOW, 1},
-                                             .apply = top_p_rising,
-                                             .rest = {rising_rest, stage_always}};
-const struct sampler sampler_top_p_rising_f32 = {.name = "top_p_rising_f32",
-                                                 .limits = LIMITS_OTHERWISE,
-                                                 PARAMS(narrow, rising_params),
-                                                 .runs = {BELOW, 1},
-                                                 .apply = top_p_rising,
-                                                 .rest = {rising_rest, stage_always}};
-const struct sampler sampler_top_p_log = {.name = "top_p_log",
-                                          .limits = LIMITS_OTHERWISE,
-                                          PARAMS(wide_log, rising_params),
-                                          .runs = {BELOW, 1},
-                                          .enabled = log_enabled,
-                                          .apply = top_p_log,
-                                          .rest = {rising_rest, stage_always}};
+#define RISING(NAME, ROWS, ENABLED, APPLY)                                                           \
+    {                                                                                                \
+        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1}, \
+        .enabled = (ENABLED), .rest = {rising_rest, stage_always}, .apply = (APPLY)                  \
+    }
+
+const struct sampler sampler_top_p_rising = RISING("top_p_rising", wide, NULL, top_p_rising);
+const struct sampler sampler_top_p_rising_f32 = RISING("top_p_rising_f32", narrow, NULL, top_p_rising);
+const struct sampler sampler_top_p_log = RISING("top_p_log", wide_log, log_enabled, top_p_log);
