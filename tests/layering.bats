@@ -236,6 +236,19 @@ definitions() {
     [ "$status" -eq 1 ] || { echo "$output"; return 1; }
 }
 
+@test "a header that one other file of its folder includes is part of that file, unless both have more than 400 lines" {
+    local header source user n=0
+    for header in ./*/*.h; do
+        source=${header%.h}.c
+        [ -e "$source" ] || continue
+        n=$((n + 1))
+        user=$(cd .. && grep -rlF "#include \"${header#./}\"" src tests/unit | grep -vx "src/${source#./}")
+        [ "$(dirname "src/${source#./}")" = "$(dirname "$user")" ] && [[ $user == *.c ]] || continue
+        [ "$(cat "$header" "$source" "../$user" | wc -l)" -gt 400 ] || { echo "only $user includes $header"; return 1; }
+    done
+    [ "$n" -ge 50 ]
+}
+
 @test "every header has an include guard with the name of its path" {
     for file in */*.h; do
         guard=SAMPL_$(tr 'a-z/.' 'A-Z__' <<<"$file")

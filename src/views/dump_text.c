@@ -1,10 +1,166 @@
 // SPDX-License-Identifier: MIT
 #include "views/dump_text.h"
 
-#include "out/text_bars.h"
 #include "out/token_text.h"
 
 #include <inttypes.h>
+#include <math.h>
+
+// ---- candidates with bars of their probabilities, for a window
+
+enum { SHARE = 5, LOGIT = 10, AMPLE = 100 }; // columns of cells; AMPLE: columns of a window that shows all cells
+
+// Returns a probability in three digits and at most five columns.
+static const char *text_share(double p, char text[NUMBER_TEXT])
+{
+    if (p <= 0.0)
+        return strcpy(text, "0"); // a difference may be negative by rounding
+    snprintf(text, NUMBER_TEXT, p >= 0.9995 ? "%.0f" : p < 0.0005 ? "%.0e" : "%.3f", p);
+    return *text == '0' && text[1] == '.' ? text + 1 : text;
+}
+
+// Returns the mark before a candidate: '>' chosen, '+' accepted, ' ' neither.
+static char text_mark(const struct record *r, uint32_t id)
+{
+    return id == r->chosen ? '>' : id == r->accepted ? '+' : ' ';
+}
+
+// The columns of a list in the window.
+struct layout {
+    bool pair;         // two bars: before and after the chain
+    bool ample;        // also logits and cumulative probabilities
+    int id, text, bar; // widths
+    double most;       // the probability of the longest bar
+};
+
+static void layout_add(struct dest *d, struct layout *l, const struct ranked *ranked, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int digits = snprintf(NULL, 0, "%" PRIu32, ranked[i].id);
+        const double p = l->pair && ranked[i].raw_p > ranked[i].p ? ranked[i].raw_p : ranked[i].p;
+        l->id = digits > l->id ? digits : l->id;
+        l->text = d->vocab ? (int)text_width(d, (size_t)l->text, ranked[i].id) : 0;
+        l->most = p > l->most ? p : l->most;
+    }
+}
+
+// chosen: the chosen candidate if it is not among the n best; else NULL.
+static struct layout layout_of(struct dest *d, const struct record *r, const struct ranked *ranked, size_t n,
+                               const struct ranked *chosen, bool last, size_t cuts)
+{
+    struct layout l = {.pair = last && r->n_cut,
+                       .ample = d->screen.columns >= AMPLE,
+                       .id = 2,
+                       .text = d->vocab ? 4 : 0,
+                       .most = 1e-30};
+    for (size_t i = 0; last && i < n; i++)
+        l.pair = l.pair || fabsf(ranked[i].raw_p - ranked[i].p) > 5e-5f;
+    layout_add(d, &l, ranked, n);
+    if (chosen)
+        layout_add(d, &l, chosen, 1);
+    layout_add(d, &l, r->cut, cuts);
+    const int used = 1 + l.id + (l.text ? 1 + l.text : 0) + (l.ample ? 3 + LOGIT + SHARE : 0);
+    const int bars = d->screen.columns - 1 - used - 3 - SHARE; // the last column stays free
+    l.bar = l.pair ? (bars - 4 - SHARE - 1) / 2 : bars;
+    l.bar = l.bar < 0 ? 0 : l.bar;
+    return l;
+}
+
+// Writes a bar of share (0 to 1) times `cells`. With fill, blanks follow up to that many.
+static void write_bar(struct dest *d, double share, int cells, bool fill)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    const int steps = d->screen.utf8 ? 8 : 1, n = (int)(share * cells * steps + 0.5), part = n % steps;
+    for (int i = 0; i < n / steps; i++)
+        builder_string(&d->text, d->screen.utf8 ? "█" : "#");
+    builder_string(&d->text, eighths[part]);
+    builder_format(&d->text, "%*s", fill ? cells - n / steps - (part > 0) : 0, "");
+}
+
+static void share_with_bar(struct dest *d, const struct layout *l, double p, const char *color, bool fill)
+{
+    char text[NUMBER_TEXT];
+    builder_format(&d->text, "%-*s %s", SHARE, text_share(p, text), d->screen.color ? color : "");
+    write_bar(d, p / l->most, l->bar, fill);
+    builder_string(&d->text, d->screen.color ? COLOR_NONE : "");
+}
+
+// Writes the line of a token up to the bars. c: its candidate; NULL if the chain removed it.
+static void line_start(struct dest *d, const struct layout *l, char mark, uint32_t id, const struct ranked *c,
+                       double sum)
+{
+    char text[NUMBER_TEXT];
+    builder_format(&d->text, "%s%c%*" PRIu32, d->screen.color && mark == '>' ? "\033[1m" : "", mark, l->id, id);
+    text_of_token(d, id, (size_t)l->text);
+    if (l->ample && c)
+        builder_format(&d->text, "  %*.3f %-*s", LOGIT, (double)c->logit, SHARE, text_share(sum, text));
+    builder_format(&d->text, "%*s", 2 + (l->ample && !c ? 3 + LOGIT + SHARE : 0), "");
+}
+
+// Writes the line of a kept candidate. sum: of the probabilities up to it.
+static void kept_line(struct dest *d, const struct layout *l, const struct record *r, const struct ranked *c,
+                      double sum)
+{
+    const char mark = text_mark(r, c->id);
+    line_start(d, l, mark, c->id, c, sum);
+    if (l->pair) {
+        share_with_bar(d, l, c->raw_p, COLOR_BLUE, true);
+        builder_string(&d->text, " -> ");
+    }
+    share_with_bar(d, l, c->p, COLOR_ORANGE, false);
+    builder_string(&d->text, d->screen.color && mark == '>' ? "\033[0m\n" : "\n");
+}
+
+// Returns the chosen candidate if it is kept and not among the n best, else NULL.
+static const struct ranked *chosen_behind(const struct record *r, size_t n)
+{
+    for (size_t i = 0; i < r->kept; i++)
+        if (r->ranked[i].id == r->chosen)
+            return i < n ? NULL : &r->ranked[i];
+    return NULL;
+}
+
+// Writes candidates for a window, with bars of their probabilities. last: the list is the last one of the record. It
+// then has the candidates that the chain removed and, if the chain changed a probability, bars before and after.
+static void text_bars(struct dest *d, const struct record *r, const struct ranked *ranked, size_t n, bool last)
+{
+    char text[NUMBER_TEXT];
+    const size_t cuts = !last ? 0 : r->n_cut < TRACE_REMOVED ? r->n_cut : TRACE_REMOVED;
+    const struct ranked *const chosen = last ? chosen_behind(r, n) : NULL;
+    const struct layout l = layout_of(d, r, ranked, n, chosen, last, cuts);
+    double sum = 0.0, cut = 0.0;
+    builder_format(&d->text, " %*s", l.id, "id");
+    if (l.text)
+        builder_format(&d->text, " %-*s", l.text, "text");
+    if (l.ample)
+        builder_format(&d->text, "  %*s %-*s", LOGIT, "logit", SHARE, "cum");
+    builder_format(&d->text, l.pair ? "  %-*s%s\n" : "  prob\n", SHARE + 1 + l.bar + 4, "before", "after");
+    for (size_t i = 0; i < n; i++) {
+        sum += ranked[i].p;
+        kept_line(d, &l, r, &ranked[i], sum);
+    }
+    size_t more = last ? r->kept - n : 0;
+    if (chosen) {
+        double up_to = sum;
+        for (const struct ranked *c = ranked + n; c <= chosen; c++)
+            up_to += c->p;
+        kept_line(d, &l, r, chosen, up_to);
+        sum += chosen->p;
+        more--;
+    }
+    if (more)
+        builder_format(&d->text, "  and %zu more kept (%s)\n", more, text_share(1.0 - sum, text));
+    for (size_t i = 0; i < cuts; i++) {
+        line_start(d, &l, text_mark(r, r->cut[i].id), r->cut[i].id, NULL, 0.0);
+        share_with_bar(d, &l, r->cut[i].p, COLOR_BLUE, true);
+        builder_format(&d->text, " -> x %s\n", r->cut_by[i]);
+        cut += r->cut[i].p;
+    }
+    if (cuts && cuts < r->n_cut)
+        builder_format(&d->text, "  and %zu more removed (%s)\n", r->n_cut - cuts, text_share(r->cut_p - cut, text));
+}
+
+// ---- lines
 
 // Writes NAME or, if the stage has a main parameter, NAME=VALUE, with blanks up to 16 columns.
 static void padded_name(struct dest *d, const struct trace_line *t)

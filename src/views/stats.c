@@ -3,16 +3,100 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "kern/libm.h"
-#include "trace/repeats.h"
 #include "views/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+// ---- repeated runs of tokens
+
+// How many runs of four chosen tokens have come before: loops and stock phrases of a text raise the share. A run lies
+// in one sequence, and is looked for among the last REPEATS_WINDOW runs of all sequences, so that memory is constant.
+enum { REPEATS_LENGTH = 4, REPEATS_WINDOW = 1 << 16, REPEATS_SEQUENCES = 1 << 10 };
+
+// A zeroed struct is empty.
+struct repeats {
+    uint64_t runs, repeated; // runs so far, and those that had come before
+    struct token_run {
+        uint32_t id[REPEATS_LENGTH];
+    } * window; // [REPEATS_WINDOW] the newest distinct runs, the oldest of them at `next`
+    size_t next, n;
+    struct hash_table places; // of the runs in the window
+    struct sequence_end {
+        uint64_t key;
+        uint32_t n, id[REPEATS_LENGTH - 1]; // n: the tokens that are known, the newest last
+    } * end; // [REPEATS_SEQUENCES] by key; of two sequences in one place, the newer one stays
+};
+
+static void repeats_free(struct repeats *r)
+{
+    free(r->window);
+    free(r->end);
+    hash_free(&r->places);
+    *r = (struct repeats){0};
+}
+
+// Counts a run, and puts it into the window, in place of the oldest one, unless it is there.
+static bool count_run(struct repeats *r, const struct token_run *run)
+{
+    const uint32_t hash = hash_bytes(run, sizeof *run);
+    r->runs++;
+    for (size_t at = hash, i; (i = hash_next(&r->places, hash, &at)) != HASH_NONE;)
+        if (!memcmp(&r->window[i], run, sizeof *run)) {
+            r->repeated++;
+            return true;
+        }
+    struct token_run *const oldest = &r->window[r->next];
+    if (r->n == REPEATS_WINDOW)
+        hash_remove(&r->places, hash_bytes(oldest, sizeof *oldest), (uint32_t)r->next);
+    else
+        r->n++;
+    *oldest = *run;
+    const size_t place = r->next;
+    r->next = (r->next + 1) % REPEATS_WINDOW;
+    return hash_add(&r->places, hash, (uint32_t)place);
+}
+
+// Adds a chosen token to a sequence, which a number names. begins, ends: it is the first or the last one. Returns false
+// when memory is short.
+static bool repeats_add(struct repeats *r, uint64_t sequence, bool begins, bool ends, uint32_t id)
+{
+    if (!r->window && (!(r->window = calloc(REPEATS_WINDOW, sizeof *r->window)) ||
+                       !(r->end = calloc(REPEATS_SEQUENCES, sizeof *r->end))))
+        return false;
+    struct sequence_end *const end = &r->end[sequence % REPEATS_SEQUENCES];
+    if (begins || end->key != sequence)
+        *end = (struct sequence_end){.key = sequence};
+    bool ok = true;
+    if (end->n == REPEATS_LENGTH - 1) {
+        struct token_run run;
+        memcpy(run.id, end->id, sizeof end->id);
+        run.id[REPEATS_LENGTH - 1] = id;
+        ok = count_run(r, &run);
+        memmove(end->id, end->id + 1, sizeof end->id - sizeof *end->id);
+        end->n--;
+    }
+    end->id[end->n++] = id;
+    if (ends)
+        end->n = 0;
+    return ok;
+}
+
+// A row of the sequence has no token: no run goes over it.
+static void repeats_break(struct repeats *r, uint64_t sequence)
+{
+    struct sequence_end *const end = r->end ? &r->end[sequence % REPEATS_SEQUENCES] : NULL;
+    if (end && end->key == sequence)
+        end->n = 0;
+}
+
+// ---- means
 
 #define LOG2_E 1.4426950408889634
 
