@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: MIT
 // encoder_penalty (Hugging Face, text-generation-webui): tokens of the prompt become likelier, by a factor; below 1
-// less likely.
+// less likely. encoder_penalty_wide (the engine transformers): the factor keeps its f64.
 #include "sample/sampler.h"
 
+struct encoder_params {
+    float factor;
+    double wide;
+};
+
 static const struct param params[] = {
-    {"encoder-repeat-penalty", "make tokens of the prompt likelier by a factor; 1: off", FLOAT_AT(value_params, value),
-     RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .server = "encoder_repetition_penalty", SLIDER(0.8, 1.5, 0.01)},
+    {"encoder-repeat-penalty", "make tokens of the prompt likelier by a factor; 1: off",
+     FLOAT_AT(encoder_params, factor), RANGE(1.0 / FLT_MAX, FLT_MAX), .def = 1, .server = "encoder_repetition_penalty",
+     SLIDER(0.8, 1.5, 0.01)},
     {NULL},
 };
+static const struct param wide_params[] = {{"encoder-repeat-penalty", DOUBLE_AT(encoder_params, wide)}, {NULL}};
 
 static float favour(float logit, size_t j, const void *arg)
 {
@@ -15,18 +22,19 @@ static float favour(float logit, size_t j, const void *arg)
     return logit < 0.0f ? logit * by : logit / by;
 }
 
+// The reciprocal of an f32 has the same bits if it is rounded to f64 first, since f64 has more than twice the digits.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const float by = 1.0f / ((const struct value_params *)stage->params)->value;
+    const float by = (float)(1.0 / param_load(stage->sampler->params, stage->params));
     rest_multiply(c, &c->history->prompt, NULL, (double)by);
     cand_edit(c, &c->history->prompt, favour, &by);
 }
 
-const struct sampler sampler_encoder_penalty = {.name = "encoder_penalty",
-                                                .letter = 'v',
-                                                .foreign = true,
-                                                .reads_prompt = true,
-                                                PARAMS(params, value_params),
-                                                .runs = {OTHER_THAN, 1},
-                                                .apply = apply,
-                                                .rest = {apply_with_rest}};
+#define ENCODER_PENALTY(NAME, LETTER, ROWS)                                                         \
+    {                                                                                               \
+        .name = (NAME), .letter = (LETTER), .foreign = (LETTER) != 0, PARAMS(ROWS, encoder_params), \
+        .reads_prompt = true, .runs = {OTHER_THAN, 1}, .rest = {apply_with_rest}, .apply = apply    \
+    }
+
+const struct sampler sampler_encoder_penalty = ENCODER_PENALTY("encoder_penalty", 'v', params);
+const struct sampler sampler_encoder_penalty_wide = ENCODER_PENALTY("encoder_penalty_wide", 0, wide_params);

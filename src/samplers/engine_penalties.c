@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The penalties of the engines vllm and vllm-v2, sglang, mlx and, for the prompt, transformers. They differ in the
-// tokens they look at, in the order of the two kinds, and in how a factor is rounded. Formulas: sampl-engines(7).
+// The penalties of the engines vllm and vllm-v2, sglang and mlx. They differ in the tokens they look at, in the order
+// of the two kinds, and in how a factor is rounded. Formulas: sampl-engines(7).
 #include "sample/sampler.h"
 
 struct engine_penalties_params {
     float repeat, frequency, presence;
     int32_t last_n;
-    double encoder;
 };
 
 static const struct param params[] = {{"repeat-penalty", FLOAT_AT(engine_penalties_params, repeat)},
@@ -18,8 +17,6 @@ static const struct param window_params[] = {{"repeat-penalty", FLOAT_AT(engine_
                                              {"presence-penalty", FLOAT_AT(engine_penalties_params, presence)},
                                              {"repeat-last-n", INT_AT(engine_penalties_params, last_n)},
                                              {NULL}};
-static const struct param encoder_params[] = {{"encoder-repeat-penalty", DOUBLE_AT(engine_penalties_params, encoder)},
-                                              {NULL}};
 
 struct engine_penalties_state {
     struct tally all;    // the prompt and the output
@@ -134,20 +131,6 @@ static void penalties_window(void *self, struct cand *c, const struct stage *sta
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
-// encoder_penalty_wide (transformers): the reciprocal of the factor is taken in f64.
-static float favour(float logit, size_t j, const void *arg)
-{
-    const float by = *(const float *)arg;
-    return logit < 0.0f ? logit * by : logit / by;
-}
-
-static void encoder_penalty_wide(void *self, struct cand *c, const struct stage *stage)
-{
-    const float by = (float)(1.0 / ((const struct engine_penalties_params *)stage->params)->encoder);
-    rest_multiply(c, &c->history->prompt, NULL, (double)by);
-    cand_edit(c, &c->history->prompt, favour, &by);
-}
-
 static void release(void *self)
 {
     struct engine_penalties_state *const s = self;
@@ -166,9 +149,3 @@ const struct sampler sampler_penalties_output =
     PENALTIES("penalties_output", params, enabled, window_all, penalties_output);
 const struct sampler sampler_penalties_window =
     PENALTIES("penalties_window", window_params, enabled_window, window_last, penalties_window);
-const struct sampler sampler_encoder_penalty_wide = {.name = "encoder_penalty_wide",
-                                                     .reads_prompt = true,
-                                                     PARAMS(encoder_params, engine_penalties_params),
-                                                     .runs = {OTHER_THAN, 1},
-                                                     .apply = encoder_penalty_wide,
-                                                     .rest = {apply_with_rest}};
