@@ -25,7 +25,7 @@ draws_py() {
 @test "--draws prints the same bytes on every number of threads and on every tier" {
     local n tier
     sampl -n 4096 -s 7 --temp 1.2 "$AUSTEN" >draws
-    sampl -n 4096 --draws draws "$AUSTEN" -O json >want || [ $? = 1 ]
+    sampl -n 4096 --draws draws "$AUSTEN" -O json >want || [ $? = 4 ]
     [ -s want ]
     for n in 2 3; do
         sampl -n 4096 --draws draws -t $n -O json "$AUSTEN" | cmp - want
@@ -66,27 +66,27 @@ np.savetxt("one", ids[:, 0], "%d")'
     local options
     for options in '--neutral' '--neutral --repeat-penalty 1.5'; do
         # shellcheck disable=SC2086
-        run --separate-stderr sampl $options --draws recorded -O json a.kld # the tokens are no draws: status 0 or 1
+        run --separate-stderr sampl $options --draws recorded -O json a.kld # the tokens are no draws: status 0 or 4
         [ "$(jq -c '[.rows, .draws]' <<<"$output")" = '[6,6]' ]
         # shellcheck disable=SC2086
         sampl $options --accept recorded --emit stats -s 1 -O json a.kld | jq .accepted >ids
         # shellcheck disable=SC2086
-        [ "$(sampl $options --accept recorded --draws ids -O json a.kld || [ $? = 1 ])" = "$output" ]
+        [ "$(sampl $options --accept recorded --draws ids -O json a.kld || [ $? = 4 ])" = "$output" ]
     done
 }
 
 @test "--draws rejects draws whose probability is too small for a number" {
     printf '1 1 0\n' >draws
-    run -1 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
+    run -4 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
     [ "${lines[-1]}" = "temperature            >4 of the chain's, p 0" ]
     printf '2 2 2\n' >draws
     run -0 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
     [ "${lines[-1]}" = 'temperature            not tested: too few draws' ]
 }
 
-@test "--draws writes to the file of --output, and ends with status 1 if it rejects the draws" {
+@test "--draws writes to the file of --output, and ends with status 4 if it rejects the draws" {
     seq 300 | sed 's/.*/0/' | paste -sd ' ' >draws
-    run -1 sampl --draws draws -o report <<<'[1,1]'
+    run -4 sampl --draws draws -o report <<<'[1,1]'
     [ -z "$output" ]
     [ "$(head -n 1 report)" = '1 row, 300 draws' ]
     run -0 sampl --draws draws <<<'[20,0]'

@@ -54,7 +54,7 @@ agrees() {
 @test "--expect reports token, stage, rank, limit and draw of each row that differs" {
     austen >ids
     sed '100s/.*/7/' ids >other
-    run -1 --separate-stderr austen --vocab "$VOCAB" --expect @other
+    run -4 --separate-stderr austen --vocab "$VOCAB" --expect @other
     [ "$output" = 'row 99: expected 7 "(", the chain gives 441 " am"
   7 is not among the 22 kept: top_k removed it: rank 1542 of 40
   draw 0.1529 lies in 441'"'"'s share [0.0000, 0.3351)
@@ -64,17 +64,17 @@ agrees() {
     # The expected token is accepted, so that later rows are compared with the expected history.
     austen --repeat-penalty 2 >ids
     sed '100s/.*/7/' ids >other
-    run -1 austen --repeat-penalty 2 --expect @other
+    run -4 austen --repeat-penalty 2 --expect @other
     [ "$(grep -c '^row ' <<<"$output")" -ge 1 ]
     austen --repeat-penalty 2 --accept @other | diff other - | grep -c '^>' >differ
     [ "${lines[-1]}" = "$(<differ) of 256 rows differ" ]
     # In ids that are shifted by one row, row 0 differs.
     sed 1d ids >shifted && head -n 1 ids >>shifted
-    run -1 austen --repeat-penalty 2 --expect @shifted
+    run -4 austen --repeat-penalty 2 --expect @shifted
     [[ ${lines[0]} == "row 0: expected $(sed -n 2p ids), the chain gives $(sed -n 1p ids)" ]]
     [[ $output == *' removed it: '*' was reached at rank '*'draw 0.'* ]]
     # -o has the report.
-    run -1 austen --repeat-penalty 2 --expect @shifted -o report
+    run -4 austen --repeat-penalty 2 --expect @shifted -o report
     [ -z "$output" ]
     grep -q 'of 256 rows differ' report
 }
@@ -85,7 +85,7 @@ agrees() {
     austen --rows :9 >ids
     sed '4s/.*/7/' ids >other
     /usr/bin/python3 -c 'import numpy as np; np.save("other.npy", np.loadtxt("other", dtype="<i8"))'
-    run -1 austen --rows :9 --expect @other
+    run -4 austen --rows :9 --expect @other
     [ "${lines[-1]}" = '1 of 9 rows differ' ]
     for kind in other other.npy "$(paste -sd , other)"; do
         austen --rows :9 --expect "$kind" | cmp - <(echo "$output")
@@ -113,13 +113,13 @@ broken_port() {
 @test "--expect reports the stage of a port whose top-p removes the token that reaches the threshold" {
     local chain=(--samplers 'top_k;top_p;temperature' --top-p 0.9)
     broken_port >port.ids
-    run -1 austen "${chain[@]}" --expect @port.ids
+    run -4 austen "${chain[@]}" --expect @port.ids
     # Every row reports that the draw lies in the share of the last token that top_p keeps.
     [ "$(grep -c '^row ' <<<"$output")" -ge 10 ]
     [ "$(grep -c '^row ' <<<"$output")" -eq "$(grep -c ', the last that top_p keeps (limit 0.9), the draw lies in ' <<<"$output")" ]
     # The distributions differ after top_p, not before.
     sampl --emit logits -O npy --samplers '' -s 1 port.json >port.npy
-    run -1 austen "${chain[@]}" --after top_p --emit logits --expect port.npy
+    run -4 austen "${chain[@]}" --after top_p --emit logits --expect port.npy
     [ "${lines[-1]}" = '244 of 256 rows differ' ] # the other rows have one token, which the port keeps
     [ "${lines[0]}" = 'row 0: 1 of 4096 numbers differ, the first:' ]
     [[ ${lines[1]} == '  '*': expected -inf, the chain gives '* ]]

@@ -87,8 +87,9 @@ def execute(words, folder, tier=None, stdin=None):
                               capture_output=True, timeout=300, check=False)
     run = Run(line, done.returncode, without_command(done.stdout), done.stderr.decode(errors="replace"))
     errors = re.findall("^sampl: (?!warning:|note:)", run.err, re.MULTILINE)
-    if run.status not in (0, 1, 2) or re.search("Sanitizer|runtime error:", run.err) or (
-            run.status == 2 and len(errors) != 1) or (run.status == 1 and not errors and "--expect" not in words):
+    if run.status not in (0, 1, 2, 4) or re.search("Sanitizer|runtime error:", run.err) or (
+            run.status == 2 and len(errors) != 1) or (run.status == 1 and not errors) or (
+            run.status == 4 and (errors or "--expect" not in words)):
         raise Failed(f"status {run.status}, messages {run.err.strip()[:2000]!r}", run)
     return run
 

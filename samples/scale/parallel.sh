@@ -134,7 +134,8 @@ else
     }
 fi
 
-# After one has failed no other begins; but a block of which only bad rows were skipped has not, and the greatest status is that of all.
+# After one has failed no other begins; but a block of which only bad rows were skipped has not, and the worst status is that of all:
+# 0 < 4 < 1 < 2 < 3, and others above them.
 if [ -z "$skip" ]; then
     blocks --halt soon,fail=1
     exit
@@ -144,4 +145,5 @@ trap 'rm -f "$log"' EXIT
 trap 'exit 130' INT TERM HUP
 blocks --joblog "$log"
 status=$?
-awk -F '\t' -v least=$((status > 0)) 'NR > 1 && $7 + $8 > most { most = $7 + $8 } END { exit most > least ? most : least }' "$log"
+awk -F '\t' -v least=$((status > 0)) 'function rank(s) { return s == 4 ? .5 : s }
+    NR > 1 && rank($7 + $8) > rank(most) { most = $7 + $8 } END { exit most ? most : least }' "$log"

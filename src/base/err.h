@@ -12,9 +12,10 @@
 // The exit statuses of sampl(1).
 enum status {
     STATUS_OK = 0,
-    STATUS_DATA = 1,  // bad input data
-    STATUS_USAGE = 2, // bad options
-    STATUS_IO = 3,    // reading or writing failed, or memory is short
+    STATUS_DATA = 1,   // bad input data
+    STATUS_USAGE = 2,  // bad options
+    STATUS_IO = 3,     // reading or writing failed, or memory is short
+    STATUS_DIFFERS = 4 // something that was compared differs, and nothing worse happened
 };
 
 struct err {

@@ -273,7 +273,7 @@ bool run(struct job *j, struct err *e)
     if (ok && f.totals.bad)
         ok = err_set(e, STATUS_DATA, "%" PRIu64 " of %" PRIu64 " rows were bad", f.totals.bad, f.totals.rows);
     if (ok && differs)
-        ok = err_silent(e, STATUS_DATA);
+        ok = err_silent(e, STATUS_DIFFERS);
     for (size_t i = 0; i < f.n_views; i++) {
         if (f.self[i] && f.view[i]->free)
             f.view[i]->free(f.self[i]);
