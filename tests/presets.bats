@@ -279,19 +279,25 @@ refused() {
 		"""
 		TEMPLATE "{{ .Prompt }}"
 	END
-    same_chain --preset ./Modelfile = --engine ollama --temp 0.3 --top-k 20 --seed 42
+    same_chain --preset ./Modelfile = --neutral --temp 0.3 --top-k 20 --top-p 0.9 --seed 42
     for engine in ollama vllm batch; do
         same_chain --preset ./Modelfile --engine $engine = --engine $engine --temp 0.3 --top-k 20 --seed 42
         same_chain --engine $engine --preset ./Modelfile = --engine $engine --temp 0.3 --top-k 20 --seed 42
     done
     same_chain --engine llama --preset ./Modelfile = --neutral --top-p 0.9 --temp 0.3 --top-k 20 --seed 42
     printf 'FROM x\nPARAMETER repeat_penalty 1.1\n' >penalty.Modelfile
-    sampl -n 4096 -s 3 --preset ./penalty.Modelfile "$AUSTEN" >got 2>notes
+    sampl -n 4096 -s 3 --engine ollama --preset ./penalty.Modelfile "$AUSTEN" >got 2>notes
     sampl -n 4096 -s 3 --engine ollama "$AUSTEN" | cmp - got
-    sampl -n 4096 -s 3 --vs ./penalty.Modelfile --sweep top-k=3,5,7 "$AUSTEN" 2>vs >/dev/null
+    run -1 grep -q 'Ollama before' notes
+    sampl -n 4096 -s 3 --rows :9 --preset ./penalty.Modelfile "$AUSTEN" >got 2>said
+    grep -qx 'sampl: note: --preset: ./penalty.Modelfile: Ollama before 0.30 .*' said
+    sampl -n 4096 -s 3 --rows :9 --neutral --repeat-penalty 1.1 --top-k 40 --top-p 0.9 --temp 0.8 "$AUSTEN" | cmp - got
+    sampl -n 4096 -s 3 --vs '--engine ollama --preset ./penalty.Modelfile' --sweep top-k=3,5,7 "$AUSTEN" 2>vs >/dev/null
     grep -qx 'sampl: note: --preset: ./penalty.Modelfile: engine ollama has no stage for --repeat-penalty, which it ignores' notes
     [ "$(grep -c repeat-penalty vs)" -eq 1 ]
-    printf 'FROM x\nPARAMETER wit 3\n' | refused unknown.Modelfile 'wit (3)'
+    printf 'FROM x\nPARAMETER wit 3\n' >unknown.Modelfile
+    run -2 sampl --preset ./unknown.Modelfile --print-chain
+    [ "$output" = 'sampl: --preset: ./unknown.Modelfile: sampl has no option for wit (3); --lenient leaves that out' ]
 }
 
 @test "a bias of a text in a request needs --vocab, before or behind the preset" {
@@ -316,7 +322,7 @@ refused() {
 }
 
 @test "a preset of another program may begin with a byte order mark, and overrides the model's parameters" {
-    printf '\357\273\277{"num_ctx": 1, "top_k": 3}' | means mark.json --engine ollama --temp 0.8 --top-k 3 --top-p 0.9 --min-p 0
+    printf '\357\273\277{"num_ctx": 1, "top_k": 3}' | means mark.json --temp 0.8 --top-k 3 --top-p 0.9
     # The sampling parameters of the model have no effect.
     gguf model=s:gpt2 tokens=a:a,b,c general.sampling.top_k=u:2 general.sampling.sequence=s:top_k >advice.gguf
     same_chain --vocab advice.gguf --preset mark.json = --preset mark.json

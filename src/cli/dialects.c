@@ -100,13 +100,24 @@ static void silly_finish(struct foreign *f)
 
 // ---- KoboldAI, KoboldCpp
 
+// Settings of KoboldCpp that do not concern sampling. Unknown ones that are no numbers do not, either.
+static const char kobold_others[] =
+    "prompt memory max_length max_context_length n quiet genkey genamt images streaming_kobold single_line trim_stop "
+    "render_special bypass_eos stop_sequence use_* using_* stream* logprobs replace_* preset description "
+    "grammar_retain_state";
+
 static bool kobold_key(struct foreign *f, const cJSON *item)
 {
     const double v = foreign_number(f, item->string, NAN);
-    if (is_key(item, "rep_pen_range") && v == 0.0)
+    const bool unknown = isnan(v) && !foreign_knows(f, item->string) && strncmp(item->string, "banned_", 7) != 0;
+    if (unknown || name_find(kobold_others, NAME_PATTERN, item->string, 0) >= 0) {
+        if (foreign_is_on(item))
+            builder_format(&f->note, "%s%s", f->note.len ? ", " : "ignored: ", item->string);
+    } else if (is_key(item, "rep_pen_range") && v == 0.0) {
         foreign_set(f, "repeat-last-n", "1");
-    else
+    } else {
         return is_key(item, "rep_pen_slope") && (v <= 0.0 || v > 1.0);
+    }
     return true;
 }
 
@@ -203,11 +214,22 @@ static bool ollama_identify(struct foreign *f)
     return cJSON_IsObject(options) || has_key(f->root, "num_predict") || has_key(f->root, "num_ctx");
 }
 
+// Ollama sends no typical_p of 0.
+static bool ollama_key(struct foreign *f, const cJSON *item)
+{
+    return is_key(item, "typical_p") && foreign_number(f, item->string, 1.0) == 0.0;
+}
+
+// Ollama sends its options to llama-server, without an order of samplers. A format that is an object is a schema.
 static void ollama_finish(struct foreign *f)
 {
     const cJSON *const format = json_member(f->root, "format");
-    if (f->settings != f->root && foreign_is_on(format))
+    if (f->settings != f->root && cJSON_IsObject(format))
+        foreign_set_json(f, "json-schema", format);
+    else if (f->settings != f->root && foreign_is_on(format))
         foreign_unsupported(f, format);
+    if (!f->typed)
+        foreign_note(f, "Ollama before 0.30 sampled by itself: --engine ollama");
 }
 
 // ---- LM Studio
@@ -347,18 +369,16 @@ const struct dialect dialects[] = {
                 "include_reasoning sampler* rep_pen_size genamt max_length max_context* truncation_length extensions "
                 "*_send_banned_tokens send_banned_tokens"},
     {"KoboldCpp", {{"sampler_order"}, {"rep_pen", "typical"}}, .read_key = kobold_key, .finish = kobold_finish,
-     .absent = "repeat-last-n=320 dry-penalty-last-n=320 xtc-threshold=0.2",
-     .ignored = "sampler_order prompt memory max_length max_context_length n quiet genkey images streaming_kobold "
-                "single_line trim_stop render_special bypass_eos stop_sequence use_* stream*"},
+     .absent = "repeat-last-n=320 dry-penalty-last-n=320 xtc-threshold=0.2", .ignored = "sampler_order"},
     {"transformers", {{"transformers_version"}, {"_from_model_config"}, {"do_sample"}, {"eos_token_id", "top_p"}},
      .engine = "transformers", .read_key = hf_key, .finish = hf_finish, .absent = "repeat-last-n=-1",
      .ignored = "do_sample transformers_version _from_model_config *_token_id max_* cache_* use_cache return_* "
                 "output_* num_return_sequences early_stopping length_penalty stop_strings num_assistant_tokens* "
                 "assistant_* is_assistant prompt_lookup* chat_format renormalize_logits remove_invalid_values "
                 "low_memory token_healing trust_remote_code"},
-    {"Ollama", .identify = ollama_identify, .engine = "ollama", .finish = ollama_finish,
+    {"Ollama", .identify = ollama_identify, .read_key = ollama_key, .finish = ollama_finish,
      .absent = "temp=0.8 top-k=40 top-p=0.9 repeat-last-n=64",
-     .ignored = TEXT_PARTS "options format num_* stop mirostat* penalize_newline low_vram f16_kv use_m* main_gpu "
+     .ignored = TEXT_PARTS "options format num_* stop mirostat* tfs_z penalize_newline low_vram f16_kv use_m* main_gpu "
                 "logits_all vocab_only embedding_only rope_* draft_*"},
     {"llama-server", {{"n_predict"}, {"samplers"}, {"repeat_penalty"}, {"cache_prompt"}}, .defaults = true,
      .read_key = server_key, .finish = server_finish, .ignored = setting_server_ignores},
