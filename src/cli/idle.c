@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Notes on options of the chain that were typed and have no effect on it.
+// Notes on options of the chain that were typed and have no effect on it, or another than their number says. A preset
+// sets many options that are off. Notes on them say only that one switches off what another asks for.
 #include "chain/chain.h"
 #include "cli/variants.h"
 #include "out/message.h"
@@ -48,18 +49,34 @@ static bool runs_at_default(const struct stage *off, const struct param *row)
     return stage_enabled(&(struct stage){off->sampler, params, off->context});
 }
 
-// Returns a phrase for a typed parameter of a stage that is off. A row's parameters may enable the stage, so the phrase
-// names the condition. NULL: the value is the default, or the option that enables the sampler was typed, too, and says
-// that it is off.
+// Returns a phrase for a parameter of a stage that runs, if its number is beyond its range. NULL: it is not.
+static const char *beyond_range(const struct stage *stage, const struct param *row, char text[PHRASE])
+{
+    const struct sampler *const s = stage->sampler;
+    const double value = param_load(row, stage->params);
+    if (row != s->params || value <= 1.0)
+        return NULL;
+    if (s == &sampler_xtc)
+        snprintf(text, PHRASE, "of %.6g acts as 1", value);
+    else if (s == &sampler_min_p && param_load(row + 1, stage->params) <= 1.0) // --min-keep
+        snprintf(text, PHRASE, "of %.6g keeps one token", value);
+    else
+        return NULL;
+    return text;
+}
+
+// Returns a phrase for a parameter of a stage that is off. A row's parameters may enable the stage, so the phrase names
+// the condition. NULL: the value is the default, or the option that enables the sampler was typed, too, and says that
+// it is off, or a preset has the parameter.
 static const char *idle_beside(const struct stage *off, const struct args *a, const struct param *row, double value,
-                               char text[PHRASE])
+                               bool preset, char text[PHRASE])
 {
     const struct sampler *const s = off->sampler;
     if (row == s->params || value == row->def)
         return NULL;
     if (runs_at_default(off, row))
         snprintf(text, PHRASE, "of %.6g switches %s off", value, s->name);
-    else if (args_given(a, s->params->flag))
+    else if (preset || args_given(a, s->params->flag))
         return NULL;
     else
         snprintf(text, PHRASE, "has no effect while %s is off", s->name);
@@ -68,7 +85,8 @@ static const char *idle_beside(const struct stage *off, const struct args *a, co
 
 // Returns why a parameter has no effect, as a phrase behind its name. NULL: a stage reads the parameter, or its value
 // enables nothing.
-static const char *idle_param(const struct recipe *r, const struct args *a, size_t number, char text[PHRASE])
+static const char *idle_param(const struct recipe *r, const struct args *a, size_t number, bool preset,
+                              char text[PHRASE])
 {
     const struct catalog *const c = &r->of->catalog;
     const struct engine *const engine = r->parts.engine;
@@ -81,14 +99,18 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
         const struct param *const row = row_in(c, stage->sampler, number);
         const bool reads =
             row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->parts.value[number]));
-        const char *const phrase = reads && stage->sampler->idle ? stage->sampler->idle(stage, row) : NULL;
-        if (phrase || (reads && (engine->options || stage_enabled(stage))))
+        const char *const phrase = reads && !preset && stage->sampler->idle ? stage->sampler->idle(stage, row) : NULL;
+        if (phrase || (reads && engine->options))
             return phrase;
+        if (reads && stage_enabled(stage))
+            return beyond_range(stage, row, text);
         off = reads && !off ? stage : off;
         fixed = fixed || row;
     }
     if (off)
-        return idle_beside(off, a, row_in(c, off->sampler, number), r->parts.value[number], text);
+        return idle_beside(off, a, row_in(c, off->sampler, number), r->parts.value[number], preset, text);
+    if (preset)
+        return NULL;
     const struct sampler *const s = missing_sampler(r, number);
     if (s && has_mirostat(r))
         return "has no effect while mirostat runs in place of the samplers";
@@ -124,13 +146,12 @@ void note_idle_options(const struct recipe *r, const struct variant *x, const st
         char text[PHRASE];
         const char *phrase = NULL;
         const enum origin origin = a->given[row - a->options->row];
-        const bool counts = origin == ORIGIN_PRESET
-                                ? row->at == offsetof(struct args, metric) // of a preset for vectors
-                                : origin == ORIGIN_COMMAND_LINE;
-        if (!counts || as_in_base(row, a, base))
+        const bool preset = origin == ORIGIN_PRESET, typed = origin == ORIGIN_COMMAND_LINE;
+        if (!(typed || (preset && (row->param || row->at == offsetof(struct args, metric)))) ||
+            as_in_base(row, a, base))
             continue;
         if (row->param)
-            phrase = idle_param(r, a, row->number, text);
+            phrase = idle_param(r, a, row->number, preset, text);
         else if (row->group == GROUP_CHAIN && row->at == offsetof(struct args, samplers) && has_mirostat(r))
             phrase = "has no effect while mirostat runs in their place";
         else
