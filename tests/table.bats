@@ -51,6 +51,44 @@ print(*r.integers(0, 300, 40), sep="\n", file=open("tokens", "w"))'
     table_as_numpy rows.npy '--temp 0' '--temp 1'
 }
 
+@test "the table has the numbers that numpy computes of random chains, and none gains where tokens are the model's own" {
+    need_numpy
+    /usr/bin/python3 -c '
+import numpy as np
+r = np.random.default_rng(45)
+x = r.normal(0, r.uniform(0.5, 4, (120, 1)), (120, 150)).astype("<f4")
+np.save("rows.npy", x)
+p = np.exp(x.astype("f8") - x.max(1, keepdims=True))
+print(*[r.choice(150, p=row / row.sum()) for row in p], sep="\n", file=open("tokens", "w"))
+filters = [("top_k", "top-k", 1, 40), ("top_p", "top-p", 0.1, 1), ("min_p", "min-p", 0, 0.3), ("typ_p", "typical", 0.2, 1),
+           ("top_n_sigma", "top-nsigma", 0.3, 2), ("temperature", "temp", 0.3, 2), ("top_a", "top-a", 0, 0.5)]
+for _ in range(12):
+    some = [filters[i] for i in r.permutation(len(filters))[:r.integers(1, 4)]]
+    values = ["--%s %.3g" % (option, (int if option == "top-k" else float)(r.uniform(low, high))) for _, option, low, high in some]
+    print("--samplers \"" + ";".join(name for name, *_ in some) + "\"", *values)' >chains
+    mapfile -t specs <chains
+    [ ${#specs[@]} -eq 12 ]
+    table_as_numpy rows.npy '--neutral' "${specs[@]}"
+    jq -es 'length == 13 and all(.[1:][]; .gain_se < .05 and (.gain | fabs) < 4 * .gain_se + 1e-12) and any(.[]; .lost > .2)' table
+}
+
+@test "gain counts no list whose kept set is not known" {
+    # The neutral chain removes nothing. Of top-k 5 the kept set is that of the whole row.
+    sampl -s 1 --neutral --accept recorded --vs 'v: --top-k 5' -O json "$ROOT/samples/reply.json" >table 2>/dev/null
+    jq -es '.[0].gain == null and .[0].lost == 0 and (.[1] | (.gain - (1 - .mass - .lost) | fabs) < 1e-12 and .exact == 1)' table
+    # A token that the list does not name: lost if the chain removed it for certain, else unlisted.
+    sampl -s 1 --neutral --accept 339,903,769 --vs 'v: --top-k 3' -O json "$ROOT/tests/cases/list-ten.json" >table 2>/dev/null
+    jq -es '.[0].gain == null and .[0].unlisted == 1 and (.[1] | .lost == 1 and (.gain + .mass | fabs) < 1e-12)' table
+}
+
+@test "new columns of the table stand behind the columns of version 0.2.0" {
+    sampl -n 4096 -s 1 --rows :3 --accept 1,2,3 "$AUSTEN" --vs '--temp 1.5' -O tsv | head -n 1 | tr '\t' '\n' >names
+    sed -n '3,16p' names | paste -sd' ' | diff - <(echo kept entropy prob raw_prob greedy kl_raw same overlap js nll ppl lost mass eps_ppl)
+    tail -n 5 names | paste -sd' ' | diff - <(echo rows gain gain_se gain_diff gain_diff_se)
+    sampl -s 1 --accept recorded --vs '--temp 2' -O tsv "$ROOT/samples/reply.json" 2>/dev/null | head -n 1 | grep -q 'rows.gain.unlisted.gain_se'
+    sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs '--scatter-strength 1' -O tsv | head -n 1 | grep -q 'rows.scatter_within.scatter_within_se'
+}
+
 @test "--against: the table has the numbers that numpy computes from both files" {
     need_numpy
     /usr/bin/python3 -c '

@@ -25,12 +25,12 @@ struct table_sums {
     } column[MEANS_COLUMNS];
 };
 
-enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, UNLISTED, MEASURE, EXACT, ROWS };
+enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, GAIN, UNLISTED, MEASURE, EXACT, ROWS };
 enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL, PARTIAL_ACCEPTS };
 
-// All columns, in their order. at: enum statistic, enum pair_stat, or a place in the job's measures, which
-// name the column. If `exp` is set, the value is the exponential of
-// the mean.
+// All columns, in the order that programs read. at: enum statistic, enum pair_stat, or a place in the job's measures,
+// which name the column. If `exp` is set, the value is the exponential of the mean. A new column stands at the end:
+// columns that programs read by number keep their places.
 static const struct table_source {
     const char *name;
     enum column_kind shown;
@@ -52,7 +52,6 @@ static const struct table_source {
     {"nll", COLUMN_MEAN, NLL, 0, ACCEPTS},
     {"ppl", COLUMN_MEAN, NLL, 0, ACCEPTS, true},
     {"lost", COLUMN_SHARE, LOST, 0, ACCEPTS},
-    {"unlisted", COLUMN_SHARE, UNLISTED, 0, PARTIAL_ACCEPTS},
     {"mass", COLUMN_MEAN, STATISTIC, STAT_MASS},
     {"eps_ppl", COLUMN_MEAN, STATISTIC, STAT_EPS_NLL, ACCEPTS, true},
     {"kl_inf", COLUMN_COUNT, INFINITE_PAIR, PAIR_KL, AGAINST},
@@ -61,9 +60,11 @@ static const struct table_source {
     {NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
     {NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
     {NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
-    {NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
     {"exact", COLUMN_SHARE, EXACT, 0, PARTIAL},
     {"rows", COLUMN_COUNT, ROWS},
+    {"gain", COLUMN_SHARE, GAIN, 0, ACCEPTS},
+    {"unlisted", COLUMN_SHARE, UNLISTED, 0, PARTIAL_ACCEPTS},
+    {NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 _Static_assert((int)SOURCES == (int)MEANS_COLUMNS, "sums for each column");
@@ -72,7 +73,7 @@ _Static_assert((int)SOURCES == (int)MEANS_COLUMNS, "sums for each column");
 
 static bool is_paired(const struct table_source *s)
 {
-    return s->kind == STATISTIC || s->kind == NLL || s->kind == LOST || s->kind == MEASURE;
+    return s->kind == STATISTIC || s->kind == NLL || s->kind == LOST || s->kind == GAIN || s->kind == MEASURE;
 }
 
 // Sets the value of a row in a column. Returns false if the row has none. pairs: the base has a result of the row.
@@ -98,6 +99,9 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
     case LOST:
         *x = accepted == 0.0;
         return !isnan(accepted);
+    case GAIN: // of a list only if the chain keeps what it keeps of the whole row
+        *x = 1.0 - res->stat[STAT_MASS] - (accepted == 0.0);
+        return !isnan(accepted) && (!res->record.partial || res->record.exact);
     case UNLISTED:
         *x = isnan(accepted);
         return res->record.partial && !isnan(res->stat[STAT_ACCEPTED]);
@@ -210,15 +214,58 @@ static void note_chance(const struct job *j)
     }
 }
 
+static void add_field(struct means_list *l, size_t column, enum means_part part)
+{
+    l->field[l->n++] = (struct means_field){column, part};
+}
+
+// Adds the fields of some columns as programs read them: the means, their errors, and the differences to the base.
+static void add_fields(struct means *m, size_t first, size_t last)
+{
+    for (size_t k = first; k < last; k++)
+        add_field(&m->all, k, MEANS_VALUE);
+    for (size_t k = first; k < last; k++)
+        if (m->column[k].kind != COLUMN_COUNT)
+            add_field(&m->all, k, MEANS_ERROR);
+    for (size_t k = first; k < last; k++)
+        if (m->column[k].paired) {
+            add_field(&m->all, k, MEANS_DIFFERENCE);
+            add_field(&m->all, k, MEANS_DIFFERENCE_ERROR);
+        }
+}
+
+// Lists the means for people: first those that tell which chain to take.
+static void show_fields(struct means *m)
+{
+    static const char *const first[] = {"lost", "gain", "kept", "gain"};
+    enum { FIRST = sizeof first / sizeof *first };
+    bool done[MEANS_COLUMNS] = {false};
+    for (size_t i = 0; i < FIRST; i++)
+        for (size_t k = 0; k < m->n_columns; k++)
+            if (!strcmp(m->column[k].name, first[i])) {
+                add_field(&m->shown, k, done[k] ? MEANS_DIFFERENCE : MEANS_VALUE);
+                done[k] = true;
+            }
+    for (size_t k = 0; k < m->n_columns; k++)
+        if (!done[k])
+            add_field(&m->shown, k, MEANS_VALUE);
+}
+
 void means_end(struct means *m)
 {
-    size_t n = 0;
+    size_t n = 0, rows = 0;
     for (size_t i = 0; i < m->n_columns; i++) {
         const enum table_when when = sources[m->column[i].source].when;
         if ((when != PARTIAL && when != PARTIAL_ACCEPTS) || any_value(m, m->column[i].source))
             m->column[n++] = m->column[i];
     }
     m->n_columns = n;
+    while (sources[m->column[rows].source].kind != ROWS)
+        rows++;
+    add_fields(m, 0, rows);
+    add_field(&m->all, rows, MEANS_VALUE);
+    add_fields(m, rows + 1, n);
+    show_fields(m);
     note_chance(m->job);
 }
 
@@ -233,33 +280,48 @@ static double mean_variance(const struct moments *m)
 // The difference of two exponentials of means a and b moves with both means: by e^a da - e^b db. Its variance is
 // e^2a var a + e^2b var b - 2 e^(a+b) cov, and 2 cov = var a + var b - var (a - b). The form below subtracts no large
 // numbers when a is close to b.
-static void set_exp_difference(struct table_cell *cell, const struct column_sums *c)
+static struct means_cell exp_difference(const struct column_sums *c)
 {
     const double own = libm_exp(mean_of(&c->own)), base = libm_exp(mean_of(&c->of_base));
     const double variance = (own - base) * (own * mean_variance(&c->own) - base * mean_variance(&c->of_base)) +
                             own * base * mean_variance(&c->difference);
-    cell->difference = own - base;
-    cell->difference_error = sqrt(variance < 0.0 ? 0.0 : variance);
+    return (struct means_cell){own - base, sqrt(variance < 0.0 ? 0.0 : variance)};
 }
 
-static struct table_cell cell_of(const struct table_source *s, const struct table_sums *t, const struct column_sums *c)
+static struct means_cell cell_of(const struct table_source *s, const struct table_sums *t, enum means_part part)
 {
+    const struct column_sums *const c = &t->column[s - sources];
     const double mean = mean_of(&c->all), error = sqrt(mean_variance(&c->all));
-    struct table_cell cell = {mean, error, mean_of(&c->difference), sqrt(mean_variance(&c->difference))};
+    struct means_cell own = {mean, error}, apart = {mean_of(&c->difference), sqrt(mean_variance(&c->difference))};
     if (s->exp) {
-        cell.value = libm_exp(mean);
-        cell.error = cell.value * error;
-        set_exp_difference(&cell, c);
+        own = (struct means_cell){libm_exp(mean), libm_exp(mean) * error};
+        apart = exp_difference(c);
     }
     if (s->shown == COLUMN_COUNT)
-        cell = (struct table_cell){s->kind == ROWS ? (double)t->rows : c->all.sum, NAN, NAN, NAN};
-    return cell;
+        own = (struct means_cell){s->kind == ROWS ? (double)t->rows : c->all.sum, NAN};
+    switch (part) {
+    case MEANS_VALUE:
+        return own;
+    case MEANS_ERROR:
+        return (struct means_cell){own.error, NAN};
+    case MEANS_DIFFERENCE:
+        return apart;
+    case MEANS_DIFFERENCE_ERROR:
+        return (struct means_cell){apart.error, NAN};
+    }
+    return own;
 }
 
-struct table_cell means_cell(const struct means *m, size_t variant, size_t column)
+static struct means_cell field_cell(const struct means *m, size_t variant, struct means_field f)
 {
-    const size_t source = m->column[column].source;
-    return cell_of(&sources[source], &m->sums[variant], &m->sums[variant].column[source]);
+    return cell_of(&sources[m->column[f.column].source], &m->sums[variant], f.part);
+}
+
+const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT])
+{
+    static const char *const suffix[] = {"", "_se", "_diff", "_diff_se"};
+    snprintf(text, CELL_TEXT, "%s%s", m->column[f.column].name, suffix[f.part]);
+    return text;
 }
 
 // Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
@@ -273,17 +335,26 @@ static size_t cell_number(char *text, double x, int decimals)
     return (size_t)len;
 }
 
-const char *means_cell_text(const struct means *m, size_t variant, size_t column, bool errors, char text[CELL_TEXT])
+bool means_with_error(const struct means *m, struct means_field f, bool errors)
 {
-    const struct table_cell c = means_cell(m, variant, column);
-    const enum column_kind kind = m->column[column].kind;
+    const enum column_kind kind = m->column[f.column].kind;
+    return (f.part == MEANS_VALUE || f.part == MEANS_DIFFERENCE) && kind != COLUMN_COUNT &&
+           (kind == COLUMN_SHARE || errors);
+}
+
+const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors,
+                            char text[CELL_TEXT])
+{
+    const struct means_cell c = field_cell(m, variant, f);
+    const enum column_kind kind = m->column[f.column].kind;
     const int decimals = kind == COLUMN_SHARE ? 3 : 0;
+    const bool none = decimals && fabs(c.value) < 0.0005; // no "-0.000"
     if (kind == COLUMN_COUNT && !isnan(c.value)) {
         snprintf(text, CELL_TEXT, "%.0f", c.value);
         return text;
     }
-    size_t len = cell_number(text, c.value, decimals);
-    if (isnan(c.value) || (kind != COLUMN_SHARE && !errors))
+    size_t len = cell_number(text, none ? 0.0 : c.value, decimals);
+    if (isnan(c.value) || !means_with_error(m, f, errors))
         return text;
     len += (size_t)snprintf(text + len, CELL_TEXT - len, " (");
     len += cell_number(text + len, c.error, decimals);
@@ -332,33 +403,20 @@ static void swept_fields(struct dest *d, const struct job *j, const struct varia
         object_end(d);
 }
 
-static void suffixed_field(struct dest *d, const char *name, const char *suffix, double x)
-{
-    char text[NUMBER_TEXT];
-    snprintf(text, sizeof text, "%s%s", name, suffix);
-    field_double(d, text, x);
-}
-
-// Writes the columns of a chain: the values, their errors, the differences to the base, and last the number of rows.
+// Writes the columns of a chain.
 static void chain_fields(const struct means *m, struct dest *d, size_t i, const char *tail)
 {
     const struct variant *const v = &m->job->named[i];
-    const size_t n = m->n_columns - 1;
+    char name[CELL_TEXT];
     field_text(d, "name", v->name, true);
     field_text(d, "options", v->options, true);
     swept_fields(d, m->job, v);
-    for (size_t k = 0; k < n; k++)
-        field_double(d, m->column[k].name, means_cell(m, i, k).value);
-    for (size_t k = 0; k < n; k++)
-        if (m->column[k].kind != COLUMN_COUNT)
-            suffixed_field(d, m->column[k].name, "_se", means_cell(m, i, k).error);
-    for (size_t k = 0; k < n; k++)
-        if (m->column[k].paired) {
-            suffixed_field(d, m->column[k].name, "_diff", means_cell(m, i, k).difference);
-            suffixed_field(d, m->column[k].name, "_diff_se", means_cell(m, i, k).difference_error);
-        }
-    field_bool(d, "of_the_draw", recipe_by_chance(m->job->variant[i]));
-    field_double(d, m->column[n].name, means_cell(m, i, n).value);
+    for (size_t k = 0; k < m->all.n; k++) {
+        const struct means_field f = m->all.field[k];
+        if (sources[m->column[f.column].source].kind == ROWS)
+            field_bool(d, "of_the_draw", recipe_by_chance(m->job->variant[i]));
+        field_double(d, means_name(m, f, name), field_cell(m, i, f).value);
+    }
     fields_end(d, tail);
 }
 

@@ -7,7 +7,13 @@
 #include "out/dest.h"
 #include "views/job.h"
 
-enum { MEANS_COLUMNS = 25 };
+enum { MEANS_COLUMNS = 26 };
+
+// A field of the table: the mean of a column, or a number that belongs to it. The base has no differences.
+struct means_field {
+    size_t column;
+    enum means_part { MEANS_VALUE, MEANS_ERROR, MEANS_DIFFERENCE, MEANS_DIFFERENCE_ERROR } part;
+};
 
 struct means {
     const struct job *job;
@@ -19,12 +25,15 @@ struct means {
         size_t source;       // for means.c
     } column[MEANS_COLUMNS]; // that may have values; means_end leaves those that have
     size_t n_columns;
+    struct means_list {
+        struct means_field field[4 * MEANS_COLUMNS];
+        size_t n;
+    } all, shown; // set by means_end: all fields, for programs; those that people see
 };
 
-struct table_cell {
-    double value, error;                 // with its standard error
-    double difference, difference_error; // paired with the base; the base has none
-};                                       // NAN: no such number
+struct means_cell {
+    double value, error; // with its standard error; NAN: no such number
+};
 
 bool means_open(struct means *m, const struct job *j, struct err *e);
 void means_free(struct means *m);
@@ -32,15 +41,21 @@ void means_free(struct means *m);
 // Adds the results res[n_variants] of a row.
 void means_add(struct means *m, const struct result *res);
 
-// Called after the last row: leaves out columns without values, and notes which chains depend on draws.
+// Called after the last row: leaves out columns without values, lists the fields, and notes which chains depend on
+// draws.
 void means_end(struct means *m);
 
-// Returns the cell of a variant in a column.
-struct table_cell means_cell(const struct means *m, size_t variant, size_t column);
-
-// Returns a cell in few digits. Behind a share stands its standard error; with `errors`, behind a mean, too.
 enum { CELL_TEXT = 64 };
-const char *means_cell_text(const struct means *m, size_t variant, size_t column, bool errors, char text[CELL_TEXT]);
+
+// Returns the name of a field.
+const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT]);
+
+// Has the text of a field its error in parentheses? A share and its difference have one; with `errors` also a mean.
+bool means_with_error(const struct means *m, struct means_field f, bool errors);
+
+// Returns a field of a variant in few digits.
+const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors,
+                            char text[CELL_TEXT]);
 
 // Writes the table as fields. between: what stands between two objects; behind the last, and behind a line, `behind`.
 void means_fields(const struct means *m, struct dest *d, const char *between, const char *behind);

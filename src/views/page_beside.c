@@ -170,15 +170,15 @@ static void table(const struct pages *v)
                       "<h2 id=\"means-head\">Means over the rows</h2>\n"
                       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
                       "<thead><tr><th scope=\"col\">chain</th>");
-    for (size_t k = 0; k < m->n_columns; k++)
-        builder_format(b, "<th scope=\"col\">%s</th>", m->column[k].name);
+    for (size_t k = 0; k < m->shown.n; k++)
+        builder_format(b, "<th scope=\"col\">%s</th>", means_name(m, m->shown.field[k], text));
     builder_string(b, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < j->n_variants; i++) {
         builder_string(b, "<tr><th scope=\"row\">");
         html_text(b, text_piece(j->named[i].name), false);
         builder_string(b, recipe_by_chance(j->variant[i]) ? " (of the draw)</th>" : "</th>");
-        for (size_t k = 0; k < m->n_columns; k++)
-            builder_format(b, "<td>%s</td>", means_cell_text(m, i, k, false, text));
+        for (size_t k = 0; k < m->shown.n; k++)
+            builder_format(b, "<td>%s</td>", means_cell_text(m, i, m->shown.field[k], false, text));
         builder_string(b, "</tr>\n");
     }
     builder_string(b, "</tbody>\n</table></div>\n");

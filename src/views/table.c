@@ -5,6 +5,8 @@
 #include "views/united.h"
 #include "views/view.h"
 
+#include <string.h>
+
 struct table {
     const struct job *job;
     struct dest *dest;
@@ -12,14 +14,18 @@ struct table {
     bool errors; // the table has room for the errors of means
 };
 
-static size_t means_width(const void *arg, size_t column)
+static size_t means_width(const void *arg, size_t k)
 {
     enum { MEAN = 8, SHARE = 13, WITH_ERROR = 17 };
     const struct table *const t = arg;
-    const enum column_kind kind = t->means.column[column].kind;
-    if (kind == COLUMN_SHARE)
-        return SHARE;
-    return kind == COLUMN_MEAN && t->errors ? WITH_ERROR : MEAN;
+    const struct means *const m = &t->means;
+    const struct means_field f = m->shown.field[k];
+    char name[CELL_TEXT];
+    const size_t wide = strlen(means_name(m, f, name));
+    size_t width = MEAN;
+    if (means_with_error(m, f, t->errors))
+        width = m->column[f.column].kind == COLUMN_SHARE ? SHARE : WITH_ERROR;
+    return wide > width ? wide : width;
 }
 
 static void table_block(const struct table *t, size_t first, size_t last, size_t width)
@@ -29,13 +35,14 @@ static void table_block(const struct table *t, size_t first, size_t last, size_t
     char text[CELL_TEXT];
     builder_format(b, first ? "\n%-*s" : "%-*s", (int)width, "name");
     for (size_t k = first; k < last; k++)
-        builder_format(b, " %*s", (int)means_width(t, k), m->column[k].name);
+        builder_format(b, " %*s", (int)means_width(t, k), means_name(m, m->shown.field[k], text));
     builder_byte(b, '\n');
     for (size_t i = 0; i < m->job->n_variants; i++) {
-        const bool marked = last == m->n_columns && recipe_by_chance(m->job->variant[i]);
+        const bool marked = last == m->shown.n && recipe_by_chance(m->job->variant[i]);
         text_cell(b, text_piece(m->job->named[i].name), 0, width, window_columns(t->dest) / 2);
         for (size_t k = first; k < last; k++)
-            builder_format(b, " %*s", (int)means_width(t, k), means_cell_text(m, i, k, t->errors, text));
+            builder_format(b, " %*s", (int)means_width(t, k),
+                           means_cell_text(m, i, m->shown.field[k], t->errors, text));
         builder_string(b, marked ? "  of the draw\n" : "\n");
     }
 }
@@ -43,7 +50,7 @@ static void table_block(const struct table *t, size_t first, size_t last, size_t
 static void table_text(struct table *t)
 {
     enum { NAME_MOST = 48 };
-    const size_t n = t->means.n_columns, width = names_width(t->means.job, window_columns(t->dest) / 2, NAME_MOST);
+    const size_t n = t->means.shown.n, width = names_width(t->means.job, window_columns(t->dest) / 2, NAME_MOST);
     t->errors = true;
     t->errors = block_end(t->dest, means_width, t, n, 0, width) == n;
     for (size_t first = 0, last; first < n; first = last) {
