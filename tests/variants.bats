@@ -112,6 +112,22 @@ specs() {
         cut -f 2 | cmp - want
 }
 
+@test "--base compares with the variant of that name, which stands first" {
+    local common=(-n 4096 -s 1 --rows :60 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" -O json)
+    for threads in 1 3; do
+        sampl "${common[@]}" -t $threads --neutral --vs 'k: --top-k 20' --vs 'p: --top-p 0.75' --sweep temp=0.5,1 --base 'p temp=0.5' >table
+        sampl "${common[@]}" --neutral --top-p 0.75 --temp 0.5 --vs 'none: --top-p 1 --temp 1' --vs 'plain: --top-p 1' --vs 'k: --top-k 20 --top-p 1' >want
+        [ "$(jq -r .name table | head -n 3 | paste -sd,)" = 'p temp=0.5,base,temp=0.5' ]
+        for name in base temp=0.5 'k temp=0.5' 'p temp=0.5'; do jq -cS --arg n "$name" 'select(.name == $n) | del(.name, .options, .swept)' table; done >got
+        for name in none plain k base; do jq -cS --arg n "$name" 'select(.name == $n) | del(.name, .options, .swept)' want; done | cmp - got
+        jq -e -s '.[0].swept.temp == 0.5 and .[1].swept == {}' table
+    done
+    sampl -n 4096 -s 1 --rows :60 "$AUSTEN" --vs 'p: --top-k 3' --vs 'q: --top-k 5' --base q --emit ids >ids
+    sampl -n 4096 -s 1 --rows :60 --top-k 5 "$AUSTEN" | cmp - <(cut -f 1 ids)
+    sampl -n 4096 -s 1 --rows :60 "$AUSTEN" | cmp - <(cut -f 2 ids)
+    sampl -n 4096 -s 1 --rows :60 "$AUSTEN" --vs 'p: --top-k 3' --vs 'q: --top-k 5' --base q --diff | grep -q '^row [0-9]*  q [0-9]'
+}
+
 @test "--sweep: the options that the table prints for a variant make the same run" {
     sampl -n 4096 -s 1 --rows :40 --vs 'hot: --temp 2' --sweep 'samplers=top_k;temperature,temperature;min_p' --emit ids "$AUSTEN" >chosen
     sampl -n 4096 -s 1 --rows :40 --vs 'hot: --temp 2' --sweep 'samplers=top_k;temperature,temperature;min_p' -O tsv "$AUSTEN" >table

@@ -241,6 +241,7 @@ bool args_check(const struct args *a, struct err *e)
         const char *format, *what, *with;
     } messages[] = {
         {a->against && (a->vs.n || a->sweeps.n), "--against does not go with --vs or --sweep"},
+        {a->base && !a->vs.n && !a->sweeps.n, "--base needs variants: --vs or --sweep"},
         {reads_input_twice(a, a->against), "--against: standard input cannot be read twice"},
         {variants && a->action != ACTION_RUN,
          "--vs, --sweep and --against go with a run, not with --print-chain or --print-grammar"},

@@ -421,6 +421,28 @@ static bool make_recipes(struct variants *v, struct recipes *r, struct err *e)
     return true;
 }
 
+// Moves the chain that --base names to the first place.
+static bool choose_base(struct variants *v, const char *name, struct err *e)
+{
+    struct builder names = {.most = 300};
+    size_t i = 0;
+    for (; i < v->n && strcmp(v->of[i].name, name) != 0; i++)
+        builder_format(&names, i ? ", %s" : "%s", v->of[i].name);
+    if (i < v->n) {
+        const struct variant base = v->of[i];
+        const struct recipe *const recipe = v->recipe[i];
+        memmove(v->of + 1, v->of, i * sizeof *v->of);
+        memmove(v->recipe + 1, v->recipe, i * sizeof(*v->recipe));
+        v->of[0] = base;
+        v->recipe[0] = recipe;
+    } else {
+        err_set(e, STATUS_USAGE, "--base: '%.*s' is none of %s%s", err_clip(name, 80), name,
+                names.text ? names.text : "", names.full ? ", ..." : "");
+    }
+    builder_free(&names);
+    return i < v->n;
+}
+
 bool variants_make(struct variants *v, struct recipes *r, const struct args *base, struct err *e)
 {
     v->recipe = calloc(VARIANTS_MOST + 1, sizeof *v->recipe);
@@ -428,7 +450,8 @@ bool variants_make(struct variants *v, struct recipes *r, const struct args *bas
     if (!v->recipe || !v->sweep)
         return err_from_fault(e, fault_memory());
     v->recipe[0] = recipe_from_args(r, base, e);
-    return v->recipe[0] && add_variants(v, base, e) && make_recipes(v, r, e);
+    return v->recipe[0] && add_variants(v, base, e) && make_recipes(v, r, e) &&
+           (!base->base || choose_base(v, base->base, e));
 }
 
 void variants_free(struct variants *v)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The chains of a run: the base, which the command line describes, and the variants of --vs, --sweep and --against.
-// Each has the arguments of a run of its own, and a recipe.
+// Each has the arguments of a run of its own, and a recipe. --base makes a variant the base.
 #ifndef SAMPL_CLI_VARIANTS_H
 #define SAMPL_CLI_VARIANTS_H
 
@@ -23,7 +23,7 @@ struct variant {
 };
 
 struct variants {
-    struct variant *of; // [n] the base first
+    struct variant *of; // [n] the base first, then the others in the order of the command line
     size_t n, cap;
     const struct recipe **recipe; // [n]
     size_t n_sweeps;

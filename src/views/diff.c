@@ -137,7 +137,9 @@ static double diff_row(struct diff *v, const struct result *res)
             choice_fields(d, &c, j->named[i].name, overlap);
         } else {
             if (least > 1.5) {
-                builder_format(&d->text, "row %" PRIu64 "  base ", c.base->row);
+                builder_format(&d->text, "row %" PRIu64 "  ", c.base->row);
+                text_cell(&d->text, text_piece(j->named->name), 0, 0, NAME_MOST);
+                builder_byte(&d->text, ' ');
                 token_name(d, c.base->chosen);
                 builder_format(&d->text, " (%.4f)\n", (double)c.base->chosen_p);
                 width = names_width(j, window_columns(d) / 3, NAME_MOST);

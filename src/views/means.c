@@ -381,12 +381,15 @@ static const char *swept_number(const struct swept *s, char memory[NUMBER_TEXT])
 // Writes the swept options. JSON has an object of numbers; values that are no numbers are strings.
 static void swept_fields(struct dest *d, const struct job *j, const struct variant *v)
 {
+    const struct variant *first = j->named; // variant of a sweep
+    while (j->n_swept && !first->swept)
+        first++;
     if (!has_cells(d))
         object_begin(d, "swept");
     if (!has_cells(d))
         builder_byte(&d->text, '{');
     for (size_t k = 0; k < j->n_swept; k++) {
-        const char *const name = j->named[1].swept[k].row->name; // the first variant of a sweep
+        const char *const name = first->swept[k].row->name;
         char memory[NUMBER_TEXT];
         if (has_cells(d)) {
             field_text(d, name, v->swept ? v->swept[k].value : "-", true);

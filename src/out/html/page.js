@@ -99,7 +99,7 @@ const startText = () => {
   text.addEventListener("pointerover", (event) => {
     const row = rows[links.indexOf(event.target)];
     if (row && row.good)
-      row.link.title = row.record.top_probs.slice(0, 5).map((t) => `${name(t.id, t.token)}  ${prob(t.probs ? Number(t.probs.base) || 0 : t.prob)}`).join("\n");
+      row.link.title = row.record.top_probs.slice(0, 5).map((t) => `${name(t.id, t.token)}  ${prob(t.probs ? Number(t.probs[shown[0].name]) || 0 : t.prob)}`).join("\n");
   });
   text.addEventListener("pointerout", (event) => event.target.removeAttribute("title"));
   text.addEventListener("click", (event) => {
