@@ -214,7 +214,7 @@ static const cJSON *array_of(struct foreign *f, const cJSON *item, cJSON **parse
         item = *parsed = b.failed ? NULL : json_parse(b.text, b.len, JSON_EXACT, f->e);
         builder_free(&b);
     }
-    return cJSON_IsArray(item) ? item : NULL;
+    return cJSON_IsArray(item) && json_refuse_nul(item, STATUS_USAGE, f->e) ? item : NULL;
 }
 
 static void read_ban_list(struct foreign *f, const cJSON *item)

@@ -94,6 +94,14 @@ static void read_line_ends(struct reading *t, struct builder *b)
         builder_byte(b, '\n');
 }
 
+static void add_point(struct builder *b, uint32_t point)
+{
+    if (point)
+        builder_character(b, point);
+    else
+        builder_string(b, JSON_NUL);
+}
+
 // Reads an escape, behind its backslash.
 static void read_yaml_escape(struct reading *t, struct builder *b)
 {
@@ -104,10 +112,12 @@ static void read_yaml_escape(struct reading *t, struct builder *b)
         const size_t digits = c == 'x' ? 2 : 4;
         char hex[5] = "";
         memcpy(hex, t->p, strnlen(t->p, digits));
-        builder_character(b, (uint32_t)strtoul(hex, NULL, 16));
+        add_point(b, (uint32_t)strtoul(hex, NULL, 16));
         t->p += strlen(hex);
+    } else if (name) {
+        add_point(b, (uint32_t)bytes[name - names]);
     } else {
-        builder_byte(b, name && c != '0' ? bytes[name - names] : c);
+        builder_byte(b, c);
     }
 }
 
@@ -293,7 +303,7 @@ static const struct notation *notation_of(const char *text)
 
 bool notation_is_foreign(const char *text) { return notation_of(text); }
 
-cJSON *notation_read(const char *text, size_t len, const char *section, struct err *e)
+static cJSON *read_tree(const char *text, size_t len, const char *section, struct err *e)
 {
     const struct notation *const notation = notation_of(text);
     if (section && notation != &ini) {
@@ -314,6 +324,15 @@ cJSON *notation_read(const char *text, size_t len, const char *section, struct e
         err_set(e, STATUS_USAGE, "there is no section [%.*s]", err_clip(section, 40), section);
     else
         err_from_fault(e, fault_memory());
+    cJSON_Delete(root);
+    return NULL;
+}
+
+cJSON *notation_read(const char *text, size_t len, const char *section, struct err *e)
+{
+    cJSON *const root = read_tree(text, len, section, e);
+    if (!root || json_refuse_nul(root, STATUS_USAGE, e))
+        return root;
     cJSON_Delete(root);
     return NULL;
 }

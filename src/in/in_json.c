@@ -5,6 +5,7 @@
 #include "in/json_reply.h"
 #include "in/row_notes.h"
 #include "kern/libm.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -140,8 +141,8 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
 static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
 {
     struct json_value *const v = &st->value;
-    if (!row_notes_sequence(&st->notes, v->rest, r, e) || !read_logits(st, r, e) ||
-        !row_notes_rest(&st->notes, v->rest, v->text.text, v->text.len, r, e))
+    if (!json_refuse_nul(v->rest, STATUS_DATA, e) || !row_notes_sequence(&st->notes, v->rest, r, e) ||
+        !read_logits(st, r, e) || !row_notes_rest(&st->notes, v->rest, v->text.text, v->text.len, r, e))
         return false;
     if (!r->logits.n)
         return err_set(e, STATUS_DATA, "the row is empty");

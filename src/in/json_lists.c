@@ -48,6 +48,8 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     if (n != n_numbers)
         return err_set(e, STATUS_DATA, "\"%.40s\" has %d rows, \"%.40s\" %d", ids->string, n, numbers->string,
                        n_numbers);
+    if (!json_refuse_nul(object, STATUS_DATA, e))
+        return false;
     lists->object = object;
     lists->ids = ids->child;
     lists->numbers = numbers->child;

@@ -342,6 +342,8 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
 {
     const cJSON *const root = unwrap_batch(value->rest, &reply->seq);
     const bool chunk = !part && is_chunk(reply, root);
+    if (reply->seq && strstr(reply->seq, JSON_NUL))
+        return err_set(e, STATUS_DATA, "\"custom_id\" holds a NUL, which only texts of tokens may");
     if (!note_stream(reply, root, chunk))
         return err_from_fault(e, fault_memory());
     part = part || chunk;

@@ -83,7 +83,7 @@ bool reply_token_bytes(const struct reply_token *t, struct builder *bytes)
     }
     if (byte || !bytes->len) {
         builder_clear(bytes);
-        builder_string(bytes, t->text ? t->text : "");
+        json_add_text(t->text ? t->text : "", bytes);
     }
     return !bytes->failed;
 }

@@ -141,8 +141,8 @@ static bool read_line(struct notes_file *f, struct input_row *r, struct err *e)
         return false;
     if (!cJSON_IsObject(f->object))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not a JSON object", f->line);
-    return (check_members(f->object, e) && row_notes_sequence(&f->notes, f->object, r, e) &&
-            row_notes_rest(&f->notes, f->object, line, len, r, e)) ||
+    return (json_refuse_nul(f->object, STATUS_DATA, e) && check_members(f->object, e) &&
+            row_notes_sequence(&f->notes, f->object, r, e) && row_notes_rest(&f->notes, f->object, line, len, r, e)) ||
            err_prefix(e, "line %" PRIu64, f->line);
 }
 

@@ -51,5 +51,5 @@ bool safetensors_header(const struct format *f, struct source *s, cJSON **root, 
         return false;
     *root = json_parse_object(p + before, (size_t)len, "the safetensors header", e);
     source_skip(s, before + (size_t)len);
-    return *root;
+    return *root && (json_refuse_nul(*root, STATUS_DATA, e) || err_prefix(e, "the safetensors header"));
 }

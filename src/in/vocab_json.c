@@ -149,15 +149,15 @@ static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling s
     for (size_t i = 0; ok && i < t->n; i++) {
         const struct vocab_entry *const entry = t->entry[i].text ? &t->entry[i] : &none;
         const char *text = entry->text;
+        builder_clear(&word);
         if (inner && entry->type == TOKEN_NORMAL && !entry->added) {
             const size_t prefix = strlen(inner);
             const bool goes_on = prefix && !strncmp(text, inner, prefix);
-            builder_clear(&word);
             builder_string(&word, goes_on ? "" : SPACE_MARK);
-            builder_string(&word, goes_on ? text + prefix : text);
-            text = word.text;
+            text += goes_on ? prefix : 0;
         }
-        ok = !word.failed && vocab_add_spelt(v, spelling, entry->type, text, strlen(text));
+        json_add_text(text, &word);
+        ok = !word.failed && vocab_add_spelt(v, spelling, entry->type, word.text, word.len);
     }
     builder_free(&word);
     return ok || err_from_fault(e, fault_memory());

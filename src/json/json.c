@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "json/json.h"
 
+#include "base/builder.h"
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/utf8.h"
 
@@ -11,6 +13,8 @@
 #include <string.h>
 
 static_assert(CJSON_NESTING_LIMIT == 1000, "as a message and the manual say");
+
+static const char nul_escape[] = "\\u0000";
 
 struct scan {
     const unsigned char *p, *end;
@@ -36,8 +40,6 @@ static bool scan_string(struct scan *s)
             return scan_fail(s, "not UTF-8");
         if (s->exact && c < 0x20)
             return scan_fail(s, "a control character in a string");
-        if (s->exact && left >= 6 && !memcmp(s->p, "\\u0000", 6))
-            return scan_fail(s, "a NUL in a string");
         s->p += c == '\\' && left >= 2 && s->p[1] < 0x80 ? 2 : n;
     }
     if (s->p == s->end)
@@ -102,6 +104,34 @@ static bool spell_numbers(cJSON *item, struct scan *s, int type)
     return true;
 }
 
+// Adds a text with JSON_NUL in place of each escape of a NUL.
+static void map_nuls(const char *text, size_t len, struct builder *to)
+{
+    const char *const end = text + len, *from = text;
+    for (const char *p = text; (p = memchr(p, '\\', (size_t)(end - p))) && end - p > 1; p += 2) {
+        if ((size_t)(end - p) < strlen(nul_escape) || memcmp(p, nul_escape, strlen(nul_escape)) != 0)
+            continue;
+        builder_bytes(to, from, (size_t)(p - from));
+        builder_string(to, JSON_NUL);
+        from = p + strlen(nul_escape);
+    }
+    builder_bytes(to, from, (size_t)(end - from));
+}
+
+// Parses a text that cJSON has parsed once more, if a string has an escape of a NUL, at which cJSON ends strings.
+// Returns NULL if memory is short.
+static cJSON *with_nuls(cJSON *root, const char *text, size_t len)
+{
+    struct builder mapped = {0};
+    if (!mem_find(text, len, nul_escape, strlen(nul_escape)))
+        return root;
+    cJSON_Delete(root);
+    map_nuls(text, len, &mapped);
+    cJSON *const again = mapped.failed ? NULL : cJSON_ParseWithLength(mapped.text, mapped.len);
+    builder_free(&mapped);
+    return again;
+}
+
 cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct err *e)
 {
     const unsigned char *const start = (const unsigned char *)text, *number = start;
@@ -116,13 +146,15 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct 
     }
     const char *end = text;
     errno = 0;
-    cJSON *const root = cJSON_ParseWithLengthOpts(text, len, &end, false);
+    cJSON *root = cJSON_ParseWithLengthOpts(text, len, &end, false);
     const bool no_memory = !root && errno == ENOMEM;
     while (root && end < text + len && *end && strchr(" \t\r\n", *end))
         end++;
     const bool complete = root && end == text + len;
     s = whole;
-    if (complete && (rigour != JSON_EXACT || spell_numbers(root, &s, cJSON_Raw)))
+    if (complete)
+        root = with_nuls(root, text, len);
+    if (complete && root && (rigour != JSON_EXACT || spell_numbers(root, &s, cJSON_Raw)))
         return root;
     if (no_memory || complete)
         err_from_fault(e, fault_memory());
@@ -152,6 +184,35 @@ cJSON *json_parse_object(const void *text, size_t len, const char *what, struct 
     }
     cJSON_Delete(root);
     return NULL;
+}
+
+// Returns the name of the member that holds a NUL in its name or in a string; NULL if there is none. name: that of the
+// value.
+static const char *find_nul(const cJSON *value, const char *name)
+{
+    const char *found = NULL;
+    for (const cJSON *item = value->child; item && !found; item = item->next) {
+        const char *const of = item->string ? item->string : name;
+        const bool holds = strstr(of, JSON_NUL) || (cJSON_IsString(item) && strstr(item->valuestring, JSON_NUL));
+        found = holds ? of : find_nul(item, of);
+    }
+    return found;
+}
+
+bool json_refuse_nul(const cJSON *value, enum status status, struct err *e)
+{
+    const char *const name = value ? find_nul(value, value->string ? value->string : "") : NULL;
+    return !name ||
+           err_set(e, status, "\"%.*s\" holds a NUL, which only texts of tokens may", err_clip(name, 60), name);
+}
+
+void json_add_text(const char *text, struct builder *to)
+{
+    for (const char *nul; (nul = strstr(text, JSON_NUL)); text = nul + strlen(JSON_NUL)) {
+        builder_bytes(to, text, (size_t)(nul - text));
+        builder_byte(to, '\0');
+    }
+    builder_string(to, text);
 }
 
 const cJSON *json_member(const cJSON *object, const char *name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// JSON texts as trees of cJSON. Only json.c calls cJSON's parser, since cJSON accepts texts that are no JSON, and does
-// not keep how a number is spelt.
+// JSON texts as trees of cJSON. Only json.c calls cJSON's parser, since cJSON accepts texts that are no JSON, does not
+// keep how a number is spelt, and ends strings at a NUL.
 #ifndef SAMPL_JSON_JSON_H
 #define SAMPL_JSON_JSON_H
 
@@ -9,12 +9,18 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
+struct builder;
+
+// What strings and names of a tree hold in place of a NUL, U+0000: two bytes that are never UTF-8. Loose texts may hold
+// these bytes for a NUL, too. The reader of a tree either refuses NULs or reads texts with json_add_text.
+#define JSON_NUL "\xc0\x80"
+
 // How strictly a text is checked. Each text must be one JSON value, perhaps between white space, with at most
 // CJSON_NESTING_LIMIT levels of brackets.
 enum json_rigour {
     JSON_LOOSE, // strings may hold any bytes
     JSON_UTF8,  // strings are UTF-8
-    JSON_EXACT, // as RFC 8259 defines JSON, and strings hold no NUL; each number becomes a cJSON_Raw with its spelling
+    JSON_EXACT, // as RFC 8259 defines JSON; each number becomes a cJSON_Raw with its spelling
 };
 
 // Parses text[0..len). The caller frees the tree with cJSON_Delete. Returns NULL with STATUS_USAGE and "byte N: REASON"
@@ -29,6 +35,13 @@ cJSON *json_parse_object(const void *text, size_t len, const char *what, struct 
 // Gives the numbers of a tree that was parsed from text[0..len) their spelling as valuestring, for messages; they stay
 // cJSON_Number. Ends without an error where the text is not as JSON_EXACT wants it. Returns false if memory is short.
 bool json_keep_spelling(cJSON *root, const char *text, size_t len);
+
+// Returns true if no string and no name inside an array or object holds a NUL, or value is NULL. Else the error names
+// the member.
+bool json_refuse_nul(const cJSON *value, enum status status, struct err *e);
+
+// Adds a string of a tree with its NULs.
+void json_add_text(const char *text, struct builder *to);
 
 // Returns a member of an object; NULL if the member is absent or null, the value is no object, or name is NULL.
 const cJSON *json_member(const cJSON *object, const char *name);

@@ -97,7 +97,7 @@ static bool convert_schema(const struct piece *json, struct schema_grammar *g, s
     cJSON *const schema = json_parse((const char *)json->p, json->len, JSON_EXACT, e);
     if (!schema)
         return false;
-    const bool ok = schema_to_gbnf(schema, g, e);
+    const bool ok = json_refuse_nul(schema, STATUS_USAGE, e) && schema_to_gbnf(schema, g, e);
     cJSON_Delete(schema);
     return ok;
 }
