@@ -62,16 +62,18 @@ void note_settings(const struct job *j)
 
 // ---- rows
 
-// Notes the given biases of tokens that are not in the vocabulary of the first row.
-static void note_strange_biases(const struct job *j, unsigned *noted, size_t n_vocab)
+// Notes the given biases of tokens that are not in the vocabulary of the first row where it is known. Later rows may
+// have another width.
+static void note_strange_biases(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
     const struct biases *const b = j->variant[0]->parts.biases;
-    if (!n_vocab || !note_new(noted, NOTE_BIASES))
+    if (!r->n_vocab || !note_new(noted, NOTE_BIASES))
         return;
     for (size_t i = 0; i < b->n_given; i++)
-        if (b->bias[i].id >= n_vocab)
-            message_note("--logit-bias: token %" PRId32 " is not in the vocabulary, and its bias has no effect",
-                         (int32_t)b->bias[i].id);
+        if (b->bias[i].id >= r->n_vocab)
+            message_note("--logit-bias: the bias of token %" PRId32 " has no effect on row %" PRIu64
+                         ", which has a vocabulary of %zu tokens",
+                         (int32_t)b->bias[i].id, r->row->number, r->n_vocab);
 }
 
 // Notes that --against compares rows of two widths.
@@ -135,7 +137,7 @@ static void note_reply(const struct job *j, unsigned *noted, const struct noted_
 void note_seen(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
     note_widths(j, noted, r);
-    note_strange_biases(j, noted, r->n_vocab);
+    note_strange_biases(j, noted, r);
     note_own_history(j, noted, r);
     note_reply(j, noted, r);
 }
