@@ -92,12 +92,12 @@ _sampl()
     --reasoning-end) return ;;
     --scatter-embeddings) compopt -o default; return ;;
     --scatter-metric) mapfile -t COMPREPLY < <(compgen -W 'cosine l2' -- "$cur"); return ;;
-    --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text stats probs logprobs logits' -- "$cur"); return ;;
+    --emit) mapfile -t COMPREPLY < <(compgen -W 'ids score text stats probs logprobs logits list' -- "$cur"); return ;;
     --after) return ;;
     --expect) compopt -o default; return ;;
     --draws) compopt -o default; return ;;
     --tolerance) return ;;
-    --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json html f32 f16 npy' -- "$cur"); return ;;
+    --output-format|-O) mapfile -t COMPREPLY < <(compgen -W 'text tsv json html f32 f16 npy safetensors' -- "$cur"); return ;;
     --output|-o) compopt -o default; return ;;
     --vs) return ;;
     --sweep) return ;;

@@ -346,3 +346,38 @@ lists() {
     echo '[1,2]' | sampl -s 1 --trace -O json >got
     ! grep rest got || false
 }
+
+@test "each number of --emit list is numpy's" {
+    need_numpy
+    run "$ROOT/tests/list_numbers.py" "${SEED:-1}"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}
+
+@test "--emit list: threads and shards write the same lists, and a bad row has none" {
+    write() { sampl -n 4096 --neutral -s 1 --emit list=8 "$@" 2>/dev/null; }
+    write -t 1 "$AUSTEN" >want
+    write -t 3 "$AUSTEN" | cmp - want
+    { write --shard 1/3 "$AUSTEN"; write --shard 2/3 "$AUSTEN"; write --shard 3/3 "$AUSTEN"; } | cmp - want
+    write --rows 7,9 "$AUSTEN" | cmp - <(sed -n '8p;10p' want)
+    write -O safetensors "$AUSTEN" >want.safetensors
+    write -O safetensors -t 3 -o got.safetensors "$AUSTEN"
+    cmp got.safetensors want.safetensors
+    write -O safetensors -f f16 <"$AUSTEN" | cmp - want.safetensors
+    printf '[1,2,3]\n[1,nan]\n' >rows
+    run -1 --separate-stderr sampl --neutral --emit list=2 --on-error skip rows
+    [ "${lines[1]}" = '{"row":1,"ids":[],"logits":[],"error":"byte 11: no JSON number begins here"}' ]
+    run -0 --separate-stderr sampl --neutral --emit list=2 -O json <<<'[1,2,3]'
+    [ "$stderr" = 'sampl: note: lists of 2 hold 0.9099 of the probability on average, 0.909 at least (row 0)' ]
+}
+
+@test "--emit list keeps what a JSON row says of its sequence, and writes the row as --emit logits does" {
+    echo '{"logits":[1,2],"seq":"a","params":{"temp":0.5},"prompt_tokens":[1,0],"position":4,"accept":1,"end":true}' >row
+    [ "$(sampl -s 1 --emit list=2 row 2>/dev/null)" = '{"row":0,"ids":[1,0],"logits":[4,2],"n_vocab":2,"tail":null,"seq":"a","accept":1,"accept_logit":4,"accept_rank":1,"prompt_tokens":[1,0],"params":{"temp":0.5},"position":4,"end":true}' ]
+    echo '{"seq":"a","position":4,"accept":1}' >params
+    f32 3 1 -inf >row.f32
+    [ "$(sampl -s 1 -n 3 --neutral --params params --emit list=1 row.f32 2>/dev/null)" = '{"row":0,"ids":[0],"logits":[3],"n_vocab":3,"tail":{"n":1,"masked":1,"lse":1,"max":1,"sum":1.1353353,"sd":1,"xmean":1},"seq":"a","accept":1,"accept_logit":1,"accept_rank":2,"position":4}' ]
+    # top_k and typ_p leave sorted candidates; the sums are those in the order of the ids.
+    sampl -s 1 -n 4096 --rows :9 --samplers 'top_k;typ_p' --top-k 90 --typical .9 --emit logits -O f32 "$AUSTEN" >half
+    sampl -s 1 -n 4096 --neutral --emit list=5 -f f32 half >want 2>/dev/null
+    sampl -s 1 -n 4096 --rows :9 --samplers 'top_k;typ_p' --top-k 90 --typical .9 --emit list=5 "$AUSTEN" 2>/dev/null | cmp - want
+}

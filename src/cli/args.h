@@ -76,6 +76,7 @@ struct args {
 
     // output
     enum emit emit;
+    int64_t list_most; // tokens of a list of --emit list
     bool dump;
     int64_t dump_most; // candidates per row; 0: all
     bool trace;

@@ -94,6 +94,15 @@ static bool set_index(const struct option_row *row, const char *value, struct ar
     return choice >= 0;
 }
 
+// Sets --emit to one of its choices, or to lists of N tokens.
+static bool set_emit(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    const char *const number = !strncmp(value, "list=", strlen("list=")) ? value + strlen("list=") : NULL;
+    a->emit = EMIT_LIST;
+    a->list_most = 256;
+    return number ? value_whole("emit list", number, 1, INT32_MAX, &a->list_most, e) : set_index(row, value, a, e);
+}
+
 // Appends to a list of texts.
 static bool set_word(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
@@ -375,9 +384,10 @@ static const struct option_row table[] = {
     {"gpt-oss-120b-default", CHAIN, .flag = true, .set = set_gpt_oss, .help = "the values of --gpt-oss-20b-default; "
                                                                               "for the larger model"},
 
-    {"emit", COMMON, .metavar = "WHAT", OUT, .def = "ids", AT(emit), .set = set_index,
-     .choices = "ids,score,text,stats,probs,logprobs,logits",
-     .help = "output for each row; score needs --accept, text needs --vocab"},
+    {"emit", COMMON, .metavar = "WHAT", OUT, .def = "ids", AT(emit), .set = set_emit,
+     .choices = "ids,score,text,stats,probs,logprobs,logits,list",
+     .help = "output for each row; score needs --accept, text needs --vocab; list=N: the N best logits, and the size "
+             "of the tail"},
     {"dump-probs", COMMON, .metavar = "[=N]", OUT, SWITCH(dump, dump_most), .high = INT32_MAX,
      .help = "print the N best candidates of each row; all without N"},
     {"trace", COMMON, .metavar = "[=N]", OUT, .flag = true, SWITCH(trace, trace_most), .high = INT32_MAX,
@@ -394,8 +404,8 @@ static const struct option_row table[] = {
      .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
              "within which a difference does not count"},
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
-     .choices = "text,tsv,json,html,f32,f16,npy",
-     .help = "format of the output; html is a page to look at"},
+     .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
+     .help = "format; html is a page to look at, safetensors is for lists"},
     {"output", COMMON, .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_string,
      .help = "write to FILE; whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush the output after each row"},

@@ -109,7 +109,7 @@ static bool open_file(struct dest *d, const char *path, struct err *e)
 // Can the destination hold the format?
 static bool fits(const struct dest *d, struct err *e)
 {
-    if (d->screen.columns && d->format->kind == FORMAT_ARRAY)
+    if (d->screen.columns && d->format->kind & (FORMAT_ARRAY | FORMAT_TENSORS))
         return err_set(e, STATUS_USAGE, "%s: %s is binary and not for a terminal; use -o, or -O text", d->name,
                        d->format->name);
     if (d->screen.columns && d->format->kind == FORMAT_PAGE)

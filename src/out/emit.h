@@ -5,15 +5,26 @@
 
 #include <stdbool.h>
 
-enum emit { EMIT_IDS, EMIT_SCORE, EMIT_TEXT, EMIT_STATS, EMIT_PROBS, EMIT_LOGPROBS, EMIT_LOGITS, EMIT_COUNT };
+enum emit {
+    EMIT_IDS,
+    EMIT_SCORE,
+    EMIT_TEXT,
+    EMIT_STATS,
+    EMIT_PROBS,
+    EMIT_LOGPROBS,
+    EMIT_LOGITS,
+    EMIT_LIST,
+    EMIT_COUNT
+};
 
 static inline const char *emit_name(enum emit e)
 {
-    static const char *const names[EMIT_COUNT] = {"ids", "score", "text", "stats", "probs", "logprobs", "logits"};
+    static const char *const names[EMIT_COUNT] = {"ids",   "score",    "text",   "stats",
+                                                  "probs", "logprobs", "logits", "list"};
     return names[e];
 }
 
 // Does a record have one number for every token of the vocabulary?
-static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS; }
+static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS && e <= EMIT_LOGITS; }
 
 #endif

@@ -15,6 +15,7 @@ const struct output_format output_formats[] = {
     {"f16", FORMAT_ARRAY, .inputs = "f16", .narrow = true, .check = array_check, .write = array_write},
     {"npy", FORMAT_ARRAY, .inputs = "npy kld safetensors", .counted = true, .check = npy_check, .write = npy_write,
      .finish = npy_finish},
+    {"safetensors", FORMAT_TENSORS, .counted = true},
     {NULL},
 };
 

@@ -11,11 +11,12 @@ struct array;
 
 // The kinds of formats, as bits. A view names those that it can be written in.
 enum format_kind {
-    FORMAT_TEXT = 1 << 0,  // for people and shell scripts; each view has its own
-    FORMAT_CELLS = 1 << 1, // lines of cells, below a line with the names of the columns
-    FORMAT_JSON = 1 << 2,  // one object a line, with llama-server's field names
-    FORMAT_PAGE = 1 << 3,  // HTML
-    FORMAT_ARRAY = 1 << 4  // numbers only, binary
+    FORMAT_TEXT = 1 << 0,   // for people and shell scripts; each view has its own
+    FORMAT_CELLS = 1 << 1,  // lines of cells, below a line with the names of the columns
+    FORMAT_JSON = 1 << 2,   // one object a line, with llama-server's field names
+    FORMAT_PAGE = 1 << 3,   // HTML
+    FORMAT_ARRAY = 1 << 4,  // numbers only, binary
+    FORMAT_TENSORS = 1 << 5 // safetensors, of lists
 };
 
 // A row of the table in format.c.

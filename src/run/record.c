@@ -30,7 +30,7 @@ static void emit_all(enum emit emit, struct log *l, const struct cand *c, const 
         for (size_t i = 0; i < n; i++)
             to[shown ? cand_row_id(c, i) : c->id[i]] = x[i];
     }
-    if (softened || emit == EMIT_LOGITS)
+    if (softened || emit == EMIT_LOGITS || emit == EMIT_LIST)
         return;
     const struct softmax s = softmax_of(c->kern, x, n);
     for (size_t i = 0; i < c->n_vocab; i++)
@@ -44,10 +44,12 @@ static struct fault fill_values(const struct job *j, struct log *l, const struct
     const size_t n = emit == EMIT_SCORE ? 1 : c->n_vocab;
     if (!n)
         return (struct fault){FAULT_NO_SIZE, 0};
-    if (!mem_grow(&res->memory, &res->memory_cap, n * sizeof(float), 1) ||
+    const bool list = emit == EMIT_LIST; // which the view makes at once
+    if (!(list ? mem_grow(&l->after.dense, &l->after.dense_cap, n, sizeof(float))
+               : mem_grow(&res->memory, &res->memory_cap, n * sizeof(float), 1)) ||
         (emit == EMIT_SCORE && !after_measure(&l->after, c)))
         return fault_memory();
-    float *const to = res->memory;
+    float *const to = list ? l->after.dense : res->memory;
     if (emit == EMIT_SCORE && rest_may_hold(c, res->record.scored))
         *to = NAN;
     else if (emit == EMIT_SCORE)

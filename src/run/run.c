@@ -128,7 +128,7 @@ static bool shows_texts(const struct job *j)
 {
     const struct args *const a = j->args;
     const bool plain = !a->output_format || output_format_named(a->output_format)->kind == FORMAT_TEXT;
-    if (emit_distribution(a->emit))
+    if (emit_distribution(a->emit) || a->emit == EMIT_LIST)
         return false;
     return !plain || a->emit == EMIT_TEXT || a->dump || a->trace || a->diff;
 }

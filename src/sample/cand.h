@@ -240,6 +240,10 @@ float cand_softmax(struct cand *c);
 // That sum alone: the same bits. O(n), without writing p.
 float cand_exp_sum(struct cand *c);
 
+// The standard deviation of the logits that are not masked, of which there must be one. Both sums are taken in f32 by
+// position, and each square in f64. O(n).
+float cand_deviation(struct cand *c);
+
 // Sums over the weights w of all candidates, in f64 and in lanes, with bounds of their errors. Callers decide by these
 // sums which candidates to keep or to choose, if the bounds exclude another decision. That costs less than p of every
 // candidate.

@@ -6,6 +6,7 @@
 #include "sample/cand_private.h"
 #include "sample/row_cache.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -130,6 +131,23 @@ float cand_exp_sum(struct cand *c)
         cache->exp_sum = sum;
     }
     return sum;
+}
+
+float cand_deviation(struct cand *c)
+{
+    float tmp[KERN_BLOCK], sum = 0.0f, squares = 0.0f;
+    size_t len, alive = 0;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        const float *const x = cand_masked_block(c, b, tmp, &len);
+        sum = c->kern->sum(x, len, sum);
+        alive += c->kern->count(x, len, -FLT_MAX);
+    }
+    const float mean = sum / (float)alive;
+    for (size_t b = 0; b < cand_blocks(c); b++) {
+        const float *const x = cand_masked_block(c, b, tmp, &len);
+        squares = c->kern->sum_squares(x, len, mean, squares);
+    }
+    return sqrtf(squares / (float)alive);
 }
 
 size_t cand_pack_weights(const struct cand *c, float max, float floor, float *w, uint32_t *before)

@@ -13,22 +13,10 @@ static const struct param params[] = {
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    float tmp[KERN_BLOCK], sum = 0.0f, squares = 0.0f;
-    size_t len, alive = 0; // alive: logits that are not masked
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        const float *const x = cand_masked_block(c, b, tmp, &len);
-        sum = c->kern->sum(x, len, sum);
-        alive += c->kern->count(x, len, -FLT_MAX);
-    }
-    if (c->n < 2 || !alive)
+    const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n);
+    if (c->n < 2 || max == -INFINITY)
         return;
-    const float mean = sum / (float)alive;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        const float *const x = cand_masked_block(c, b, tmp, &len);
-        squares = c->kern->sum_squares(x, len, mean, squares);
-    }
-    const float max = c->dense ? cand_max(c) : c->kern->max(c->logit, c->n),
-                floor = max - p->value * sqrtf(squares / (float)alive);
+    const float floor = max - p->value * cand_deviation(c);
     for (size_t i = 0; rest_is_list(&c->rest) && i < c->n; i++)
         if (cand_logit(c, i) < max && fabsf(cand_logit(c, i) - floor) < (float)REST_SLACK)
             rest_end(c, false);

@@ -67,6 +67,18 @@ struct stat_column {
 enum { STAT_COLUMNS = 17 };
 extern const struct stat_column stat_columns[STAT_COLUMNS]; // in the order of the groups
 
+// What a list of a row's best tokens leaves out: its unlisted tokens.
+struct list_tail {
+    size_t n, masked;  // of those that are not masked, and of those that are
+    float max;         // the largest logit of the n; -inf: there are none
+    double lse, xmean; // of the n: ln sum e^x, and sum x e^x / sum e^x
+    float sum, sd;     // of the whole row: cand_exp_sum and cand_deviation, in the order of the ids
+    double share;      // of the probability that the list holds
+    // of the token that follows the row, if it is known; else rank 0
+    float logit;
+    size_t rank;
+};
+
 // One candidate that is left at the end of the chain.
 struct ranked {
     uint32_t id;
@@ -156,6 +168,7 @@ struct record {
     const struct ranked *ranked; // [shown] the best of the kept candidates, or NULL without a dump
     size_t shown;
     bool noisy;                     // ranked[] has noise
+    struct list_tail tail;          // with EMIT_LIST, of ranked[]
     double entropy;                 // of the kept candidates, in nats; dumps only
     const struct trace_line *trace; // [n_trace] or NULL
     size_t n_trace;

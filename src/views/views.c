@@ -3,8 +3,8 @@
 #include "views/view.h"
 
 extern const struct view view_draws, view_expect, view_page, view_page_beside, view_report, view_diff, view_worst,
-    view_statistics, view_candidates, view_table, view_texts_beside, view_ids_beside, view_distributions, view_records,
-    view_stats;
+    view_statistics, view_candidates, view_table, view_texts_beside, view_ids_beside, view_distributions, view_lists,
+    view_records, view_stats;
 
 size_t views_choose(const struct args *a, bool several, const struct view *view[VIEWS_MOST])
 {
@@ -27,6 +27,7 @@ size_t views_choose(const struct args *a, bool several, const struct view *view[
         {several && args_given(a, "emit"), &view_ids_beside},
         {several, &view_table},
         {emit_distribution(a->emit) || a->emit == EMIT_SCORE, &view_distributions},
+        {a->emit == EMIT_LIST, &view_lists},
         {true, &view_records},
     };
     size_t i = 0;

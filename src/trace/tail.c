@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "trace/tail.h"
+
+#include "base/mem.h"
+#include "kern/expf.h"
+#include "sample/distribution.h"
+#include "trace/measure.h"
+
+#include <math.h>
+
+struct fault tail_measure(struct cand *c, float *logit, size_t most, int64_t token, struct result *res)
+{
+    const struct kern *const kern = c->kern;
+    const size_t width = c->n_vocab;
+    struct list_tail *const t = &res->record.tail;
+    const struct fault fault = c->dense ? fault_none() : cand_load(c, &(struct row){DTYPE_F32, logit, width});
+    if (fault.code)
+        return fault;
+    const size_t alive = cand_alive(c, width), n = most < alive ? most : alive;
+    struct ranked *const list = mem_grow(&res->memory, &res->memory_cap, n * sizeof *list, 1) ? res->memory : NULL;
+    if (!list)
+        return fault_memory();
+    *t = (struct list_tail){.n = alive - n, .masked = width - alive, .sum = cand_exp_sum(c), .sd = cand_deviation(c)};
+    if (token >= 0 && (size_t)token < width) {
+        t->logit = logit[token];
+        t->rank = rank_of(kern, logit, width, (size_t)token);
+    }
+    const struct ranks best = cand_rank(c, n);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t id = cand_id(c, best.at ? best.at[i] : i);
+        list[i] = (struct ranked){.id = id, .logit = logit[id]};
+        logit[id] = -INFINITY;
+    }
+    double listed = 0.0, unlisted = 0.0;
+    for (size_t i = 0; i < n; i++)
+        listed += kern_exp((double)list[i].logit - list[0].logit);
+    t->max = kern->max(logit, width);
+    t->lse = t->xmean = -INFINITY;
+    if (t->n) {
+        const struct softmax s = softmax_of(kern, logit, width);
+        t->lse = s.max + s.log_sum;
+        t->xmean = s.max + s.sum_d / s.sum;
+        unlisted = kern_exp(t->lse - list[0].logit); // at most the width of the row
+    }
+    t->share = listed / (listed + unlisted);
+    res->record.ranked = list;
+    res->record.shown = n;
+    return c->fault;
+}

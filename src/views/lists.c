@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// --emit list: the best tokens of each row with their logits, and the exact size of the tail.
+#include "kern/libm.h"
+#include "out/fields.h"
+#include "out/message.h"
+#include "out/tensors.h"
+#include "trace/tail.h"
+#include "views/view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct lists {
+    struct view_state base;
+    struct tensors tensors;
+    double held, least; // share of the probability that the lists hold: its sum, and the least
+    uint64_t rows, least_row;
+};
+
+static void write_ids(struct dest *d, const struct record *r)
+{
+    items_begin(d, "ids");
+    for (size_t i = 0; i < r->shown; i++) {
+        builder_string(&d->text, i ? "," : "");
+        builder_int(&d->text, r->ranked[i].id, 0);
+    }
+    items_end(d);
+    items_begin(d, "logits");
+    for (size_t i = 0; i < r->shown; i++) {
+        builder_string(&d->text, i ? "," : "");
+        builder_float(&d->text, r->ranked[i].logit);
+        dest_spill(d);
+    }
+    items_end(d);
+}
+
+static void write_tail(struct dest *d, const struct record *r)
+{
+    const struct list_tail *const t = &r->tail;
+    field_int(d, "n_vocab", (int64_t)r->n_vocab);
+    if (!t->n && !t->masked) {
+        field_double(d, "tail", NAN); // null: the list has all tokens
+        return;
+    }
+    object_begin(d, "tail");
+    field_int(d, "n", (int64_t)t->n);
+    field_int(d, "masked", (int64_t)t->masked);
+    field_double(d, "lse", t->lse);
+    field_float(d, "max", t->max);
+    field_float(d, "sum", t->sum);
+    field_float(d, "sd", t->sd);
+    field_double(d, "xmean", t->xmean);
+    object_end(d);
+}
+
+// Writes what the input says of the row and of its sequence.
+static void write_notes(struct dest *d, const struct record *r, const struct input_row *row)
+{
+    char *params = NULL;
+    field_text(d, "seq", r->seq, false);
+    if (!r->error && r->accepted >= 0) {
+        field_int(d, "accept", r->accepted);
+        field_float(d, "accept_logit", r->tail.logit);
+        field_int(d, "accept_rank", (int64_t)r->tail.rank);
+    }
+    if (row->prompt) {
+        items_begin(d, "prompt_tokens");
+        for (size_t i = 0; i < row->n_prompt; i++) {
+            builder_string(&d->text, i ? "," : "");
+            builder_int(&d->text, row->prompt[i], 0);
+        }
+        items_end(d);
+    }
+    if (row->params && field_begin(d, "params") && !(params = cJSON_PrintUnformatted(row->params)))
+        d->text.failed = true;
+    builder_string(&d->text, params ? params : "");
+    free(params);
+    if (row->position >= 0)
+        field_int(d, "position", row->position);
+    if (row->ends)
+        field_bool(d, "end", true);
+}
+
+static bool row(void *self, const struct seen *s, struct err *e)
+{
+    struct lists *const v = self;
+    struct dest *const d = v->base.dest;
+    const struct record *const r = &s->result->record;
+    if (!r->error) {
+        const bool least = !v->rows++ || r->tail.share < v->least;
+        v->held += r->tail.share;
+        v->least = least ? r->tail.share : v->least;
+        v->least_row = least ? r->row : v->least_row;
+    }
+    if (d->format->kind == FORMAT_TENSORS)
+        return tensors_add(&v->tensors, r, e);
+    field_int(d, "row", (int64_t)r->row);
+    write_ids(d, r);
+    if (!r->error)
+        write_tail(d, r);
+    write_notes(d, r, s->row);
+    field_text(d, "error", r->error, true);
+    fields_end(d, "\n");
+    return true;
+}
+
+static bool ready(const void *self, const struct recipe *own, const struct input_row *row, bool *bad, struct err *e)
+{
+    const struct lists *const v = self;
+    const bool tensors = v->base.dest->format->kind == FORMAT_TENSORS;
+    *bad = row->logits.rest.partial;
+    if (*bad)
+        return err_set(e, STATUS_DATA, "the row is a list; --emit list makes lists of whole rows");
+    if (tensors && (row->seq || row->params || row->prompt || row->position >= 0 || row->ends))
+        return err_set(e, STATUS_DATA, "-O safetensors has no place for \"%s\"; -O json keeps it",
+                       row->seq      ? "seq"
+                       : row->params ? "params"
+                       : row->prompt ? "prompt_tokens"
+                       : row->ends   ? "end"
+                                     : "position");
+    return true;
+}
+
+static struct fault watch(const void *self, const struct input_row *row, struct log *l, struct cand *c,
+                          struct result *res)
+{
+    const struct lists *const v = self;
+    const struct unlisted rest = c->rest;
+    struct record *const r = &res->record;
+    r->n_vocab = c->n_vocab;
+    r->accepted = r->accepted < 0 ? row->recorded : r->accepted;
+    const struct fault fault = tail_measure(c, l->after.dense, (size_t)v->base.job->args->list_most, r->accepted, res);
+    c->rest = rest;
+    return fault;
+}
+
+static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+{
+    struct lists *const v = self;
+    bool unchanged = true; // only the selector runs
+    for (const struct stage *s = j->variant[0]->stage; s < j->variant[0]->stage + j->variant[0]->n_stages; s++)
+        unchanged = unchanged && (s->sampler->selector || !stage_enabled(s));
+    if (!j->args->output_format)
+        d->format = output_format_of(FORMAT_JSON);
+    v->tensors = (struct tensors){.dest = d, .n = (size_t)j->args->list_most, .unchanged = unchanged};
+    return true;
+}
+
+static double cut_down(double x, double unit) { return floor(x * unit) / unit; }
+
+static enum verdict end(void *self, enum ending how, struct err *e)
+{
+    struct lists *const v = self;
+    if (v->base.dest->format->kind == FORMAT_TENSORS && !tensors_end(&v->tensors, how == ENDING_RAN, e))
+        return VERDICT_FAILED;
+    if (how == ENDING_RAN && v->rows)
+        message_note("lists of %" PRId64 " hold %.4f of the probability on average, %.3f at least (row %" PRIu64 ")",
+                     v->base.job->args->list_most, cut_down(v->held / (double)v->rows, 1e4), cut_down(v->least, 1e3),
+                     v->least_row);
+    return VERDICT_FINE;
+}
+
+static void free_lists(void *self) { tensors_free(&((struct lists *)self)->tensors); }
+
+const struct view view_lists = {.name = "--emit list",
+                                .size = sizeof(struct lists),
+                                .formats = FORMAT_JSON | FORMAT_TENSORS,
+                                .open = open,
+                                .needs = RECORD_VALUES | LEAVE_LOGITS,
+                                .ready = ready,
+                                .watch = watch,
+                                .row = row,
+                                .end = end,
+                                .free = free_lists};
