@@ -37,11 +37,11 @@ part() {
     pick $(((SAMPL_TEST_TURN + $2) % $1 + 1))/"$1" ''
 }
 
-# In the short form each compiler's sanitizers test a fourth of the files, not the same one, and a twentieth of the cases of many tests.
+# In the short form each compiler's sanitizers run a fifth of the tests, not the same one, and a twentieth of the cases of many tests.
 gcc_sanitizers() {
     make -s SAN=address,undefined WERROR=1 all units
-    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 4 0) suite build/san
-    ran "gcc's sanitizers: $(pick "part $(part 4 0) of the files, step 20" 'all files, step 1')"
+    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 5 0) suite build/san
+    ran "gcc's sanitizers: $(pick "part $(part 5 0) of the tests, step 20" 'all tests, step 1')"
 }
 
 # fuzz_build: builds with clang's sanitizers. One build serves two steps: the second one waits for it.
@@ -54,9 +54,9 @@ fuzz_build() {
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
     fuzz_build
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 4 2) \
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 5 2) \
         suite build/fuzz
-    ran "clang's sanitizers: $(pick "part $(part 4 2) of the files, step 20" 'all files, step 1')"
+    ran "clang's sanitizers: $(pick "part $(part 5 2) of the tests, step 20" 'all tests, step 1')"
 }
 
 # targets N: prints each N-th target of the fuzzer; the commit's hash selects them.
@@ -91,7 +91,7 @@ lint() {
 packages() {
     make -s check-packages
     make -s STATIC=1 units
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 4) SAMPL_TEST_EACH=$(pick 20 1) SAMPL=$PWD/build/static/sampl \
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 4) SAMPL_TEST_PART=$(part 20 4) SAMPL=$PWD/build/static/sampl \
         UNITS=$PWD/build/static/unit taskset -c 0 tests/run.sh
     ran "packages; with musl $(pick 'each 20th case, step 20' 'every case, step 4')"
 }

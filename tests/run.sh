@@ -7,8 +7,7 @@
 #   SAMPL_TEST_WITHOUT='nm zsh'  tests that need a program or feature of this list are skipped; otherwise they fail
 #   SAMPL_TEST_STEP=4            tests of all bytes or calls use each fourth one, random tests run a fourth of their cases (helper.bash)
 #   SAMPL_TEST_TURN=N            the byte or call that such tests begin with; by default the commit's hash
-#   SAMPL_TEST_EACH=10           only each tenth test
-#   SAMPL_TEST_PART=2/3          only each third file, from the second on
+#   SAMPL_TEST_PART=2/3          only each third test, from the second on
 #   SAMPL_TEST_DOCUMENTS=no      without the files that compare documents and sources with the program
 #   SAMPL_TEST_JOBS=1            the number of files that run in parallel; by default the number of processors
 set -u
@@ -29,11 +28,6 @@ done
     name=${file##*/}
     [[ ${SAMPL_TEST_DOCUMENTS-} == no && $documents == *" ${name%.bats} "* ]] || files+=("$file")
 done
-if [ -n "${SAMPL_TEST_PART-}" ]; then
-    all=("${files[@]}") files=()
-    for ((i = ${SAMPL_TEST_PART%/*} - 1; i < ${#all[@]}; i += ${SAMPL_TEST_PART#*/})); do files+=("${all[i]}"); done
-fi
-
 # literal: turns each line of standard input into a regular expression that matches only this line.
 literal() {
     sed 's/[][\.*^$+?(){}|]/\\&/g'
@@ -45,8 +39,8 @@ jobs=${SAMPL_TEST_JOBS:-$(nproc)}
 if [ "$jobs" -gt 1 ] && parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
     options+=(--jobs "$jobs" --no-parallelize-within-files)
 fi
-if [ "${SAMPL_TEST_EACH:-1}" -gt 1 ]; then
-    names=$(sed -n 's/^@test "\(.*\)" {$/\1/p' "${files[@]}" | awk -v n="$SAMPL_TEST_EACH" 'NR % n == 1' | literal)
+if [ -n "${SAMPL_TEST_PART-}" ]; then
+    names=$(sed -n 's/^@test "\(.*\)" {.*/\1/p' "${files[@]}" | awk -v part="$SAMPL_TEST_PART" 'split(part, p, "/") && NR % p[2] == p[1] % p[2]' | literal)
     options+=(--filter "^(${names//$'\n'/|})\$")
 elif [ -n "${CASE-}" ]; then
     options+=(--filter "$(literal <<<"$CASE")")
