@@ -94,7 +94,6 @@ static void describe_option(const struct option_row *row)
 static void describe_sampler(const struct catalog *c, size_t place)
 {
     const struct sampler *const s = samplers[place];
-    _Alignas(max_align_t) unsigned char params[256];
     double value[CATALOG_MOST];
     printf("{\"name\":\"%s\",\"aliases\":", s->name);
     print_words(s->aliases);
@@ -105,12 +104,9 @@ static void describe_sampler(const struct catalog *c, size_t place)
     for (size_t k = 0; s->params && s->params[k].flag; k++)
         printf("%s\"%s\"", k ? "," : "", s->params[k].flag);
     putchar(']');
-    if (s->params && !sampler_internal(place) && s->params_size <= sizeof params) {
-        catalog_neutral(c, value);
-        catalog_fill(c, place, value, params);
-        if (!stage_enabled(&(struct stage){.sampler = s, .params = params}))
-            print_number("off", value[c->number[place][0]]);
-    }
+    catalog_neutral(c, value);
+    if (s->params && !sampler_internal(place) && !catalog_enables(c, place, value, NULL))
+        print_number("off", value[c->number[place][0]]);
     putchar('}');
 }
 

@@ -71,12 +71,9 @@ static bool would_differ(const struct args *a, const struct option_row *row)
     if (!row->param)
         return strncmp(row->name, "dry-", 4) != 0;
     for (size_t i = 0; samplers[i] && a->value[row->number] != neutral[row->number]; i++)
-        for (size_t k = 0; samplers[i]->params && samplers[i]->params[k].flag && !sampler_internal(i); k++) {
-            double params[CATALOG_PARAMS]; // room for any sampler's
-            catalog_fill(c, i, a->value, params);
-            if (c->number[i][k] == row->number && stage_enabled(&(struct stage){samplers[i], params, &context}))
+        for (size_t k = 0; samplers[i]->params && samplers[i]->params[k].flag && !sampler_internal(i); k++)
+            if (c->number[i][k] == row->number && catalog_enables(c, i, a->value, &context))
                 return true;
-        }
     return false;
 }
 

@@ -163,15 +163,13 @@ static void write_member(struct builder *b, const char *name, const struct param
 static bool write_string(const struct chain_text *t, const char *option, const void *text, size_t len)
 {
     const unsigned char *const p = text;
-    builder_byte(t->text, '"');
-    for (size_t at = 0, taken; at < len; at += taken) {
-        char c[JSON_CHARACTER];
-        uint32_t point;
-        if (!p[at] || !utf8_decode(p + at, len - at, &point))
+    uint32_t point;
+    for (size_t at = 0, n; at < len; at += n) {
+        n = p[at] ? utf8_decode(p + at, len - at, &point) : 0;
+        if (!n)
             return err_set(t->e, STATUS_USAGE, "--print-chain: the text of --%s is not UTF-8, or holds a NUL", option);
-        builder_bytes(t->text, c, json_escape(c, p + at, len - at, &taken));
     }
-    builder_byte(t->text, '"');
+    builder_json(t->text, text, len);
     return true;
 }
 

@@ -60,7 +60,7 @@ static bool values_enable(const struct foreign *f, const struct printed_stage *p
 {
     const struct catalog *const c = f->a->options->catalog;
     const size_t place = sampler_place(p->sampler);
-    double value[CATALOG_MOST], params[CATALOG_PARAMS];
+    double value[CATALOG_MOST];
     const struct param *row;
     catalog_defaults(c, value);
     for (const cJSON *item = p->object->child; item; item = item->next) {
@@ -70,8 +70,7 @@ static bool values_enable(const struct foreign *f, const struct printed_stage *p
         const size_t number = c->number[place][row - p->sampler->params];
         value_parse(c->param[number], item->valuestring, &value[number], &ignored);
     }
-    catalog_fill(c, place, value, params);
-    return p->sampler->params && stage_enabled(&(struct stage){p->sampler, params, NULL, false});
+    return p->sampler->params && catalog_enables(c, place, value, NULL);
 }
 
 // Checks the name and the members of a stage, and fills *p. False with *e.

@@ -152,3 +152,10 @@ void catalog_fill(const struct catalog *c, size_t place, const double *value, vo
     for (size_t k = 0; rows && rows[k].flag; k++)
         param_store(&rows[k], params, value[c->number[place][k]]);
 }
+
+bool catalog_enables(const struct catalog *c, size_t place, const double *value, const struct context *context)
+{
+    double params[CATALOG_PARAMS] = {0.0}; // room for any sampler's; some tables leave members out
+    catalog_fill(c, place, value, params);
+    return stage_enabled(&(struct stage){samplers[place], params, context});
+}

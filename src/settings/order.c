@@ -89,11 +89,7 @@ static bool read_order(struct order *o, struct recipes *r, const char *text, boo
 static bool joins_default(const struct draft *d, size_t place)
 {
     const struct sampler *const s = samplers[place];
-    double params[CATALOG_PARAMS]; // large enough for the parameter struct of any sampler
-    if (!s->foreign || !s->params[0].help)
-        return false;
-    catalog_fill(&d->of->catalog, place, d->parts.value, params);
-    return stage_enabled(&(struct stage){s, params, NULL});
+    return s->foreign && s->params[0].help && catalog_enables(&d->of->catalog, place, d->parts.value, NULL);
 }
 
 // Appends the names of the default chain, each with a ';' behind it.
