@@ -16,19 +16,6 @@ double param_rounded(const struct param *row, double value)
     return row->type == PARAM_FLOAT ? (double)(float)value : value;
 }
 
-void param_store(const struct param *row, void *params, double value)
-{
-    void *const at = (char *)params + row->at;
-    if (row->type == PARAM_INT)
-        *(int32_t *)at = (int32_t)value;
-    else if (row->type == PARAM_FLOAT)
-        *(float *)at = (float)value;
-    else if (row->type == PARAM_DOUBLE)
-        *(double *)at = value;
-    else
-        *(bool *)at = value != 0.0;
-}
-
 bool sampler_runs_with(const struct sampler *s, double first)
 {
     const double bound = s->runs.bound;

@@ -84,9 +84,8 @@ struct count_params {
         "min-keep", INT_AT(value_params, min_keep) \
     }
 
-// Read and write a parameter in a sampler's struct. Every int32_t and float is a double exactly.
+// Reads a parameter in a sampler's struct. Every int32_t and float is a double exactly.
 double param_load(const struct param *row, const void *params);
-void param_store(const struct param *row, void *params, double value);
 
 // Returns what param_load returns after param_store of this value.
 double param_rounded(const struct param *row, double value);

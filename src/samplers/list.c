@@ -146,6 +146,19 @@ void catalog_neutral(const struct catalog *c, double *value)
     }
 }
 
+void param_store(const struct param *row, void *params, double value)
+{
+    void *const at = (char *)params + row->at;
+    if (row->type == PARAM_INT)
+        *(int32_t *)at = (int32_t)value;
+    else if (row->type == PARAM_FLOAT)
+        *(float *)at = (float)value;
+    else if (row->type == PARAM_DOUBLE)
+        *(double *)at = value;
+    else
+        *(bool *)at = value != 0.0;
+}
+
 void catalog_fill(const struct catalog *c, size_t place, const double *value, void *params)
 {
     const struct param *const rows = samplers[place]->params;

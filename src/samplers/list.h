@@ -58,6 +58,9 @@ double param_value(const struct param *row, double value);
 void catalog_defaults(const struct catalog *c, double *value);
 void catalog_neutral(const struct catalog *c, double *value);
 
+// Writes a parameter to a sampler's struct.
+void param_store(const struct param *row, void *params, double value);
+
 // Fills the parameter struct of the sampler at that place from value[0..c->n).
 void catalog_fill(const struct catalog *c, size_t place, const double *value, void *params);
 
