@@ -203,7 +203,19 @@ static bool no_left_recursion(struct check *c, size_t *bad)
     return true;
 }
 
-enum grammar_code rules_check(struct grammar *g, size_t *bad)
+// Is no rule left-recursive? False: *bad is.
+static bool find_no_recursion(struct check *c, size_t *bad)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        c->first_only = !pass;
+        if (!no_left_recursion(c, bad))
+            return false;
+    }
+    *bad = c->stuck;
+    return c->stuck == NO_COMPONENT;
+}
+
+bool rules_check(struct grammar *g, size_t *bad, struct err *e)
 {
     struct check c = {.g = g,
                       .rule = calloc(g->n_rules, sizeof *c.rule),
@@ -211,26 +223,23 @@ enum grammar_code rules_check(struct grammar *g, size_t *bad)
                       .alt = calloc(g->n_alts, sizeof *c.alt),
                       .todo = calloc(g->n_rules, sizeof *c.todo),
                       .path = calloc(g->n_rules, sizeof *c.path)};
-    enum grammar_code code = GRAMMAR_OK;
+    const bool memory = c.rule && c.use && c.alt && c.todo && c.path, defined = memory && list_uses(&c, bad);
     assert(g->start < g->n_elements);
-    if (!c.rule || !c.use || !c.alt || !c.todo || !c.path)
-        code = GRAMMAR_MEMORY;
-    else if (!list_uses(&c, bad))
-        code = GRAMMAR_UNDEFINED;
-    else
+    if (defined)
         find_empty(&c);
-    for (int pass = 0; !code && pass < 2; pass++) {
-        c.first_only = !pass;
-        code = no_left_recursion(&c, bad) ? GRAMMAR_OK : GRAMMAR_LEFT_RECURSION;
-    }
-    if (!code && c.stuck != NO_COMPONENT) {
-        *bad = c.stuck;
-        code = GRAMMAR_LEFT_RECURSION;
-    }
+    const bool ok = defined && find_no_recursion(&c, bad);
+    const struct grammar_rule *const r = ok || !memory ? NULL : &g->rule[*bad];
+    const int shown = r ? err_clip_part(r->name, r->len, RULE_SHOWN) : 0;
+    if (!memory)
+        err_from_fault(e, fault_memory());
+    else if (!defined)
+        err_set(e, STATUS_USAGE, "the rule '%.*s' is not defined", shown, r->name);
+    else if (!ok)
+        err_set(e, STATUS_USAGE, "the rule '%.*s' is left-recursive: it can begin with itself", shown, r->name);
     free(c.rule);
     free(c.use);
     free(c.alt);
     free(c.todo);
     free(c.path);
-    return code;
+    return ok;
 }

@@ -20,7 +20,7 @@ static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
 {
     struct grammar *const g = p->g;
     if (!mem_grow(&g->rule, &g->rule_cap, g->n_rules + 1, sizeof *g->rule)) {
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_memory(p);
         return NO_RULE;
     }
     g->rule[g->n_rules] = (struct grammar_rule){.name = name, .len = len};
@@ -43,8 +43,8 @@ static void define(struct gbnf *p, uint32_t rule, size_t from)
     const size_t n = p->n_work - from;
     if (!mem_grow(&g->element, &g->element_cap, g->n_elements + n, sizeof *g->element) ||
         !mem_grow(&g->alt, &g->alt_cap, g->n_alts + n, sizeof *g->alt))
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
-    if (p->fault.code)
+        gbnf_memory(p);
+    if (p->fault.status)
         return;
     g->rule[rule].first_alt = g->n_alts;
     for (size_t i = from; i < p->n_work; i++) {
@@ -81,10 +81,10 @@ static uint32_t read_name(struct gbnf *p)
     const size_t len = (size_t)(p->at - start);
     uint32_t rule = len ? find_rule(p, start, len) : NO_RULE;
     if (!len)
-        gbnf_fail(p, GRAMMAR_NAME, start);
+        gbnf_fail(p, start, "the name of a rule is expected here");
     else if (rule == NO_RULE && (rule = add_rule(p, start, len)) != NO_RULE &&
              !hash_add(&p->names, hash_bytes(start, len), rule))
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_memory(p);
     return rule;
 }
 
@@ -126,7 +126,7 @@ static uint32_t read_bound(struct gbnf *p)
     const char *const start = p->at;
     const uint32_t bound = gbnf_read_count(p);
     if (p->at == start)
-        gbnf_fail(p, GRAMMAR_REPEAT, start);
+        gbnf_fail(p, start, "a repetition is {m}, {m,} or {m,n}");
     return bound;
 }
 
@@ -138,13 +138,14 @@ static void read_repetition(struct gbnf *p, size_t item)
     const char kind = *p->at++;
     uint32_t least = kind == '+', most = kind == '?' ? 1 : UINT32_MAX;
     if (item == p->n_work)
-        gbnf_fail(p, GRAMMAR_NOTHING, start);
+        gbnf_fail(p, start, "there is nothing to repeat before '%.*s'", GBNF_FROM(p, start));
     if (kind == '{') {
         gbnf_skip_space(p, p->depth);
         const char *const bound = p->at;
         least = most = read_bound(p);
         if (least > GRAMMAR_MOST_REPEATS)
-            gbnf_fail(p, GRAMMAR_REPEAT_LARGE, bound);
+            gbnf_fail(p, bound, "at least '%.*s' repetitions are too many, the most is %d", GBNF_FROM(p, bound),
+                      GRAMMAR_MOST_REPEATS);
         gbnf_skip_space(p, p->depth);
         if (gbnf_pass(p, ',')) {
             gbnf_skip_space(p, p->depth);
@@ -152,11 +153,11 @@ static void read_repetition(struct gbnf *p, size_t item)
             gbnf_skip_space(p, p->depth);
         }
         if (!gbnf_pass(p, '}'))
-            gbnf_fail(p, GRAMMAR_REPEAT, p->at);
+            gbnf_fail(p, p->at, "a repetition is {m}, {m,} or {m,n}");
         if (least > most)
-            gbnf_fail(p, GRAMMAR_REPEAT_ORDER, start);
+            gbnf_fail(p, start, "the repetition '%.*s' has its bounds in the wrong order", GBNF_FROM(p, start));
     }
-    if (!p->fault.code)
+    if (!p->fault.status)
         repeat_item(p, item, least, most > GRAMMAR_MOST_REPEATS ? UINT32_MAX : most);
 }
 
@@ -169,7 +170,7 @@ static void unexpected(struct gbnf *p)
     p->at += p->at < p->end;
     while (p->at > start && p->at < p->end && (*p->at & 0xc0) == 0x80)
         p->at++;
-    gbnf_fail(p, GRAMMAR_UNEXPECTED, start);
+    gbnf_fail(p, start, "'%.*s' is not expected here", GBNF_FROM(p, start));
 }
 
 static void read_alternatives(struct gbnf *p);
@@ -181,11 +182,11 @@ static void read_group(struct gbnf *p)
     const size_t from = p->n_work;
     const uint32_t rule = add_part_rule(p);
     if (++p->depth > GRAMMAR_MOST_DEPTH)
-        gbnf_fail(p, GRAMMAR_DEEP, start);
+        gbnf_fail(p, start, "groups are nested more than %d deep", GRAMMAR_MOST_DEPTH);
     gbnf_skip_space(p, true);
     read_alternatives(p);
     if (!gbnf_byte(p))
-        gbnf_fail(p, GRAMMAR_GROUP, start);
+        gbnf_fail(p, start, "this group has no closing ')'");
     else if (!gbnf_pass(p, ')'))
         unexpected(p);
     p->depth--;
@@ -235,17 +236,20 @@ static void read_rule(struct gbnf *p)
 {
     const char *const start = p->at;
     p->owner = read_name(p);
-    if (p->fault.code)
+    if (p->fault.status)
         return;
     struct grammar_rule *const rule = &p->g->rule[p->owner];
-    if (rule->n_alts && !p->twice.code)
-        p->twice = gbnf_fault_from(p, GRAMMAR_TWICE, start);
+    if (rule->n_alts && !p->twice.status) {
+        err_set(&p->twice, STATUS_USAGE, "the rule '%.*s' is defined again; the last definition counts",
+                GBNF_FROM(p, start));
+        gbnf_place(p, start, &p->twice);
+    }
     rule->name = start;
     gbnf_skip_space(p, false);
     if (p->end - p->at >= 3 && !memcmp(p->at, "::=", 3))
         p->at += 3;
     else
-        gbnf_fail(p, GRAMMAR_DEFINES, p->at);
+        gbnf_fail(p, p->at, "'::=' is expected here");
     gbnf_skip_space(p, true);
     read_alternatives(p);
     define(p, p->owner, 0);
@@ -260,40 +264,36 @@ static void finish(struct gbnf *p)
     const uint32_t root = find_rule(p, "root", 4);
     size_t rule = 0;
     if (root == NO_RULE) {
-        p->fault = (struct grammar_fault){.code = GRAMMAR_NO_ROOT};
+        err_set(&p->fault, STATUS_USAGE, "no rule is named root");
         return;
     }
     p->g->start = (uint32_t)p->g->n_elements;
     gbnf_push(p, ELEMENT_RULE, root);
     define(p, add_rule(p, p->text, 0), 0);
-    const enum grammar_code code = p->fault.code ? GRAMMAR_OK : rules_check(p->g, &rule);
-    if (!code)
-        return;
-    const struct grammar_rule *const r = &p->g->rule[rule];
-    p->at = r->name + r->len;
-    gbnf_fail(p, code, r->name);
+    if (!p->fault.status && !rules_check(p->g, &rule, &p->fault) && p->fault.status == STATUS_USAGE)
+        gbnf_place(p, p->g->rule[rule].name, &p->fault);
 }
 
-struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_fault *fault)
+struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct err *e)
 {
     struct gbnf p = {.v = v, .text = text, .at = text, .end = text + len};
     const char *const nul = len ? memchr(text, 0, len) : NULL;
     p.g = calloc(1, sizeof *p.g);
     if (!p.g)
-        gbnf_fail(&p, GRAMMAR_MEMORY, text);
+        gbnf_memory(&p);
     if (nul) {
         p.at = nul;
-        gbnf_fail(&p, GRAMMAR_NUL, nul);
+        gbnf_fail(&p, nul, "a NUL byte");
     }
     for (gbnf_skip_space(&p, true); p.at < p.end;)
         read_rule(&p);
-    if (!p.fault.code)
+    if (!p.fault.status)
         finish(&p);
     free(p.work);
     ranges_free(&p.ranges);
     hash_free(&p.names);
-    *fault = p.fault.code ? p.fault : p.twice;
-    if (!p.fault.code)
+    *e = p.fault.status ? p.fault : p.twice;
+    if (!p.fault.status)
         return p.g;
     grammar_free(p.g);
     return NULL;

@@ -10,9 +10,9 @@ struct gbnf {
     struct grammar *g;
     const struct vocab *v; // may be NULL
     const char *text, *at, *end;
-    struct grammar_fault fault; // the first
-    struct grammar_fault twice; // the first rule that is defined again
-    struct element *work;       // [n_work] elements of the rules being read, those of inner groups last
+    struct err fault;     // the first; of STATUS_OK: none
+    struct err twice;     // a warning of the first rule that is defined again
+    struct element *work; // [n_work] elements of the rules being read, those of inner groups last
     size_t n_work, work_cap;
     struct hash_table names; // rules that have a name of their own
     struct ranges ranges;    // scratch: the ranges of a class
@@ -20,11 +20,17 @@ struct gbnf {
     unsigned depth;          // number of open groups
 };
 
-// Makes a fault. Its place is `from`, its name the text from there to the cursor.
-struct grammar_fault gbnf_fault_from(const struct gbnf *p, enum grammar_code code, const char *from);
+// Puts the line and the column of `from` before an error.
+void gbnf_place(const struct gbnf *p, const char *from, struct err *e);
 
-// Reports such a fault, unless one was reported before, and moves the cursor to the end.
-void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from);
+// Reports a fault at `from`, unless one was reported before, and moves the cursor to the end.
+__attribute__((format(printf, 3, 4))) void gbnf_fail(struct gbnf *p, const char *from, const char *format, ...);
+
+// Quotes the text from `from` to the cursor, for "%.*s".
+#define GBNF_FROM(p, from) err_clip_part((from), (size_t)((p)->at - (from)), RULE_SHOWN), (from)
+
+// Reports that memory is short, likewise.
+void gbnf_memory(struct gbnf *p);
 
 // Returns the byte at the cursor; 0 at the end, because the text holds no NUL.
 unsigned char gbnf_byte(const struct gbnf *p);

@@ -9,26 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct grammar_fault gbnf_fault_from(const struct gbnf *p, enum grammar_code code, const char *from)
+void gbnf_place(const struct gbnf *p, const char *from, struct err *e)
 {
-    struct grammar_fault f = {.code = code, .line = 1, .column = 1, .name = from, .len = (size_t)(p->at - from)};
+    size_t line = 1, column = 1; // in characters
     assert(p->text <= from && from <= p->at && p->at <= p->end);
     for (const char *c = p->text; c < from; c++) {
         if (*c == '\n') {
-            f.line++;
-            f.column = 1;
+            line++;
+            column = 1;
         } else if ((*c & 0xc0) != 0x80) {
-            f.column++;
+            column++;
         }
     }
-    return f;
+    err_prefix(e, "line %zu, column %zu", line, column);
 }
 
-void gbnf_fail(struct gbnf *p, enum grammar_code code, const char *from)
+void gbnf_fail(struct gbnf *p, const char *from, const char *format, ...)
 {
-    if (p->fault.code)
+    va_list args;
+    if (p->fault.status)
         return;
-    p->fault = gbnf_fault_from(p, code, from);
+    p->fault.status = STATUS_USAGE;
+    va_start(args, format);
+    err_text(p->fault.text, sizeof p->fault.text, format, args);
+    va_end(args);
+    gbnf_place(p, from, &p->fault);
+    p->at = p->end;
+}
+
+void gbnf_memory(struct gbnf *p)
+{
+    if (!p->fault.status)
+        err_from_fault(&p->fault, fault_memory());
     p->at = p->end;
 }
 
@@ -66,10 +78,11 @@ uint32_t gbnf_read_count(struct gbnf *p)
 void gbnf_push(struct gbnf *p, enum element_type type, uint32_t value)
 {
     if (p->n_work + p->g->n_elements >= GRAMMAR_MOST_ELEMENTS)
-        gbnf_fail(p, GRAMMAR_LARGE, p->at);
+        gbnf_fail(p, p->at, "the grammar has more than %d elements once its repetitions are written out",
+                  GRAMMAR_MOST_ELEMENTS);
     else if (!mem_grow(&p->work, &p->work_cap, p->n_work + 1, sizeof *p->work))
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
-    if (!p->fault.code)
+        gbnf_memory(p);
+    if (!p->fault.status)
         p->work[p->n_work++] = (struct element){type, value};
 }
 
@@ -88,11 +101,13 @@ static uint32_t read_escape(struct gbnf *p)
         return (uint32_t)values[name - names];
     const int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
     if (!digits)
-        gbnf_fail(p, GRAMMAR_ESCAPE, escape);
+        gbnf_fail(p, escape, "'%.*s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH",
+                  GBNF_FROM(p, escape));
     for (int i = 0; i < digits; i++, p->at++) {
         const int v = hex_value(gbnf_byte(p));
         if (v < 0) {
-            gbnf_fail(p, GRAMMAR_ESCAPE, escape);
+            gbnf_fail(p, escape, "'%.*s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH",
+                      GBNF_FROM(p, escape));
             return 0;
         }
         c = c << 4 | (uint32_t)v;
@@ -108,7 +123,7 @@ static uint32_t read_char(struct gbnf *p)
         return read_escape(p);
     const size_t n = p->at < p->end ? utf8_decode((const unsigned char *)p->at, (size_t)(p->end - p->at), &c) : 0;
     if (!n)
-        gbnf_fail(p, GRAMMAR_UTF8, p->at);
+        gbnf_fail(p, p->at, "not UTF-8");
     p->at += n;
     return c;
 }
@@ -116,7 +131,7 @@ static uint32_t read_char(struct gbnf *p)
 static void add_range(struct gbnf *p, uint32_t first, uint32_t last)
 {
     if (!ranges_add(&p->ranges, first, last))
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_memory(p);
 }
 
 // Appends the class of the characters in p->ranges, or of all others, to the work. No class holds NUL, which ends a
@@ -129,7 +144,7 @@ static void push_class(struct gbnf *p, bool negated)
     if (!negated || ranges_invert(r, 1, CHAR_MAX_VALUE))
         class = intern_add(&p->g->class, (const uint32_t *)r->range, 2 * r->n);
     if (class == INTERN_NONE)
-        gbnf_fail(p, GRAMMAR_MEMORY, p->at);
+        gbnf_memory(p);
     gbnf_push(p, ELEMENT_CLASS, class);
 }
 
@@ -148,7 +163,7 @@ void gbnf_read_literal(struct gbnf *p)
         gbnf_push_range(p, c, c);
     }
     if (!gbnf_pass(p, '"'))
-        gbnf_fail(p, GRAMMAR_LITERAL, start);
+        gbnf_fail(p, start, "this literal has no closing '\"'");
 }
 
 void gbnf_read_class(struct gbnf *p)
@@ -165,14 +180,14 @@ void gbnf_read_class(struct gbnf *p)
             last = read_char(p);
         }
         if (first > last)
-            gbnf_fail(p, GRAMMAR_RANGE, range);
+            gbnf_fail(p, range, "the range '%.*s' ends before it begins", GBNF_FROM(p, range));
         else
             add_range(p, first, last);
     }
     if (!gbnf_pass(p, ']'))
-        gbnf_fail(p, GRAMMAR_CLASS, start);
+        gbnf_fail(p, start, "this character class has no closing ']'");
     if (!p->ranges.n)
-        gbnf_fail(p, GRAMMAR_EMPTY_CLASS, start);
+        gbnf_fail(p, start, "'%.*s' holds no character", GBNF_FROM(p, start));
     push_class(p, negated);
 }
 
@@ -185,22 +200,22 @@ void gbnf_read_token(struct gbnf *p)
     const char *const start = p->at;
     uint32_t id = VOCAB_NONE;
     if (!gbnf_pass(p, '<'))
-        gbnf_fail(p, GRAMMAR_TOKEN, start);
+        gbnf_fail(p, start, "a token is <[id]> or <text>");
     if (gbnf_pass(p, '[')) {
         const char *const digits = p->at;
         id = gbnf_read_count(p);
         if (p->at == digits || !gbnf_pass(p, ']') || !gbnf_pass(p, '>'))
-            gbnf_fail(p, GRAMMAR_TOKEN, start);
+            gbnf_fail(p, start, "a token is <[id]> or <text>");
         if (id >= (p->v ? p->v->n : VOCAB_NONE))
-            gbnf_fail(p, GRAMMAR_TOKEN_ID, start);
+            gbnf_fail(p, start, "the vocabulary has no token '%.*s'", GBNF_FROM(p, start));
     } else {
         while (gbnf_byte(p) && *p->at != '>' && *p->at != '\n')
             p->at++;
         if (!gbnf_pass(p, '>'))
-            gbnf_fail(p, GRAMMAR_TOKEN, start);
+            gbnf_fail(p, start, "a token is <[id]> or <text>");
         id = p->v ? vocab_find(p->v, start, (size_t)(p->at - start), 0) : 0;
         if (id == VOCAB_NONE)
-            gbnf_fail(p, GRAMMAR_TOKEN_UNKNOWN, start);
+            gbnf_fail(p, start, "no token of the vocabulary has the text '%.*s'", GBNF_FROM(p, start));
     }
     gbnf_push(p, type, id);
 }

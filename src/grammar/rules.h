@@ -52,12 +52,14 @@ static inline const struct range *class_ranges(const struct grammar *g, uint32_t
     return (const struct range *)word;
 }
 
-// Checks the rules and sets their `empty` and `component`. Returns GRAMMAR_OK or a fault: GRAMMAR_MEMORY,
-// GRAMMAR_UNDEFINED or GRAMMAR_LEFT_RECURSION; *bad is then the faulty rule.
+enum { RULE_SHOWN = 60 }; // bytes of a rule's name, or of another part of a grammar, in a message
+
+// Checks the rules and sets their `empty` and `component`. Returns false with *e if memory is short, or, with status
+// STATUS_USAGE, if the rule *bad is not defined or left-recursive.
 //
 // A rule is left-recursive if it can begin with itself, so that stacks would grow without end, or if it only leads to
 // itself. A rule may end with itself behind elements that can be empty, as a repetition of an empty item does: such a
 // rule adds nothing to a stack.
-enum grammar_code rules_check(struct grammar *g, size_t *bad);
+bool rules_check(struct grammar *g, size_t *bad, struct err *e);
 
 #endif

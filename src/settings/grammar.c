@@ -8,51 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The messages: formats of the quoted part of the grammar, if they have %.*s, and of the limit, if they have %d.
-static const struct {
-    const char *format;
-    int limit;
-} grammar_messages[] = {
-    [GRAMMAR_NUL] = {"a NUL byte"},
-    [GRAMMAR_UTF8] = {"not UTF-8"},
-    [GRAMMAR_NAME] = {"the name of a rule is expected here"},
-    [GRAMMAR_DEFINES] = {"'::=' is expected here"},
-    [GRAMMAR_UNEXPECTED] = {"'%.*s' is not expected here"},
-    [GRAMMAR_LITERAL] = {"this literal has no closing '\"'"},
-    [GRAMMAR_CLASS] = {"this character class has no closing ']'"},
-    [GRAMMAR_EMPTY_CLASS] = {"'%.*s' holds no character"},
-    [GRAMMAR_RANGE] = {"the range '%.*s' ends before it begins"},
-    [GRAMMAR_GROUP] = {"this group has no closing ')'"},
-    [GRAMMAR_ESCAPE] = {"'%.*s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH"},
-    [GRAMMAR_NOTHING] = {"there is nothing to repeat before '%.*s'"},
-    [GRAMMAR_REPEAT] = {"a repetition is {m}, {m,} or {m,n}"},
-    [GRAMMAR_REPEAT_ORDER] = {"the repetition '%.*s' has its bounds in the wrong order"},
-    [GRAMMAR_REPEAT_LARGE] = {"at least '%.*s' repetitions are too many, the most is %d", GRAMMAR_MOST_REPEATS},
-    [GRAMMAR_TOKEN] = {"a token is <[id]> or <text>"},
-    [GRAMMAR_TOKEN_UNKNOWN] = {"no token of the vocabulary has the text '%.*s'"},
-    [GRAMMAR_TOKEN_ID] = {"the vocabulary has no token '%.*s'"},
-    [GRAMMAR_TWICE] = {"the rule '%.*s' is defined again; the last definition counts"},
-    [GRAMMAR_UNDEFINED] = {"the rule '%.*s' is not defined"},
-    [GRAMMAR_NO_ROOT] = {"no rule is named root"},
-    [GRAMMAR_LEFT_RECURSION] = {"the rule '%.*s' is left-recursive: it can begin with itself"},
-    [GRAMMAR_DEEP] = {"groups are nested more than %d deep", GRAMMAR_MOST_DEPTH},
-    [GRAMMAR_LARGE] = {"the grammar has more than %d elements once its repetitions are written out",
-                       GRAMMAR_MOST_ELEMENTS},
-};
-
-static bool grammar_error(const struct grammar_fault *f, struct err *e)
-{
-    const int len = err_clip_part(f->name, f->len, 60);
-    if (f->code == GRAMMAR_MEMORY)
-        return err_from_fault(e, fault_memory());
-    const char *const format = grammar_messages[f->code].format;
-    if (strstr(format, "%.*s"))
-        err_set(e, STATUS_USAGE, format, len, f->name, grammar_messages[f->code].limit);
-    else
-        err_set(e, STATUS_USAGE, format, grammar_messages[f->code].limit);
-    return f->line ? err_prefix(e, "line %zu, column %zu", f->line, f->column) : false;
-}
-
 static void rules_free(void *thing)
 {
     struct rules *const r = thing;
@@ -63,14 +18,12 @@ static void rules_free(void *thing)
 // Parses the rules. A grammar with a harmless fault adds a warning.
 static bool parse_rules(struct rules *r, struct recipes *of, const struct grammar_text *g, struct err *e)
 {
-    struct grammar_fault fault;
-    r->grammar = grammar_parse(r->shared.key, r->shared.len, of->vocab, &fault);
-    if (fault.code == GRAMMAR_OK)
+    r->grammar = grammar_parse(r->shared.key, r->shared.len, of->vocab, e);
+    if (!e->status)
         return true;
-    grammar_error(&fault, e);
-    if (fault.code != GRAMMAR_MEMORY && g->file && !g->schema)
+    if (e->status == STATUS_USAGE && g->file && !g->schema)
         err_prefix(e, "--%s: '%s'", g->option, g->file);
-    else if (fault.code != GRAMMAR_MEMORY)
+    else if (e->status == STATUS_USAGE)
         err_prefix(e, "--%s", g->option);
     if (r->grammar)
         note_add(&of->notes, NOTE_WARNING, "%s", e->text);
