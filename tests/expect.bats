@@ -58,7 +58,8 @@ agrees() {
     [ "$output" = 'row 99: expected 7 "(", the chain gives 441 " am"
   7 is not among the 22 kept: top_k removed it: rank 1542 of 40
   draw 0.1529 lies in 441'"'"'s share [0.0000, 0.3351)
-1 of 256 rows differ' ]
+1 of 256 rows differ
+  1  top_k' ]
     # shellcheck disable=SC2154 # run sets it
     [ -z "$stderr" ]
     # The expected token is accepted, so that later rows are compared with the expected history.
@@ -67,7 +68,7 @@ agrees() {
     run -4 austen --repeat-penalty 2 --expect @other
     [ "$(grep -c '^row ' <<<"$output")" -ge 1 ]
     austen --repeat-penalty 2 --accept @other | diff other - | grep -c '^>' >differ
-    [ "${lines[-1]}" = "$(<differ) of 256 rows differ" ]
+    grep -qx "$(<differ) of 256 rows differ" <<<"$output"
     # In ids that are shifted by one row, row 0 differs.
     sed 1d ids >shifted && head -n 1 ids >>shifted
     run -4 austen --repeat-penalty 2 --expect @shifted
@@ -86,7 +87,7 @@ agrees() {
     sed '4s/.*/7/' ids >other
     /usr/bin/python3 -c 'import numpy as np; np.save("other.npy", np.loadtxt("other", dtype="<i8"))'
     run -4 austen --rows :9 --expect @other
-    [ "${lines[-1]}" = '1 of 9 rows differ' ]
+    [ "${lines[-2]}" = '1 of 9 rows differ' ]
     for kind in other other.npy "$(paste -sd , other)"; do
         austen --rows :9 --expect "$kind" | cmp - <(echo "$output")
     done
@@ -117,10 +118,13 @@ broken_port() {
     # Every row reports that the draw lies in the share of the last token that top_p keeps.
     [ "$(grep -c '^row ' <<<"$output")" -ge 10 ]
     [ "$(grep -c '^row ' <<<"$output")" -eq "$(grep -c ', the last that top_p keeps (limit 0.9), the draw lies in ' <<<"$output")" ]
+    [[ $output == *$'rows differ\n  '*'  top_p: one less'* ]]
     # The distributions differ after top_p, not before.
     sampl --emit logits -O npy --samplers '' -s 1 port.json >port.npy
     run -4 austen "${chain[@]}" --after top_p --emit logits --expect port.npy
-    [ "${lines[-1]}" = '244 of 256 rows differ' ] # the other rows have one token, which the port keeps
+    grep -qx '244 of 256 rows differ' <<<"$output" # the other rows have one token, which the port keeps
+    [ "$(grep -E '^  [0-9]+  ' <<<"$output")" = $'  239  top_p: one less\n  5  top_p: a tie' ]
+    [ "$(grep -c ' is lost: top_p keeps it: 0.9 was reached at rank ' <<<"$output")" = 244 ]
     [ "${lines[0]}" = 'row 0: 1 of 4096 numbers differ, the first:' ]
     [[ ${lines[1]} == '  '*': expected -inf, the chain gives '* ]]
     austen --samplers top_k --emit logits -O npy >port.npy
@@ -165,4 +169,57 @@ broken_port() {
     local twice='temperature=2;top_k;temperature=0.5'
     cmp <(austen --samplers "$twice" --rows :5 --after 'temperature#1' --emit logits -O f32) \
         <(austen --samplers temperature=2 --rows :5 --emit logits -O f32)
+}
+
+@test "--expect -O json has an object for each row that differs, and the counts of the text" {
+    local chain=(--samplers 'top_k;top_p;temperature' --top-p 0.9)
+    broken_port >port.ids
+    run -4 austen "${chain[@]}" --expect @port.ids
+    text=$output
+    run -4 austen "${chain[@]}" --expect @port.ids -O json
+    echo "$output" >report
+    [ "$(jq -s 'map(select(.row)) | length' report)" = "$(grep -c '^row ' <<<"$text")" ]
+    # Each row has the ids, the stage and the draw of the text.
+    jq -r 'select(.row) | "row \(.row): expected \(.expected), the chain gives \(.id)"' report | cmp - <(grep '^row ' <<<"$text")
+    jq -e -s 'map(select(.row)) | all(.index == .row and (.hint == "one_less" or .hint == "tie") and .edge.stage == "top_p" and .edge.limit == 0.9
+        and .removed_by == null and .interval[0] <= .interval[1] and .draw >= 0 and .v == 1)' report
+    # The last object has the counts.
+    jq -e -s '.[-1] | .v == 1 and .rows == 256 and .exit == 4 and .within == 0 and .bad == 0 and .inexact == 0
+        and (.causes | map(.rows) | add) == .differ and .causes[0].stage == "top_p"' report
+    [ "$(jq -s '.[-1].differ' report)" = "$(jq -s 'map(select(.row)) | length' report)" ]
+    # --expect-most ends the list, not the counts.
+    run -4 austen "${chain[@]}" --expect @port.ids -O json --expect-most 2
+    [ "${#lines[@]}" = 3 ]
+    [ "${lines[2]}" = "$(tail -n 1 report)" ]
+    run -4 austen "${chain[@]}" --expect @port.ids --expect-most 0
+    [ "$output" = "$(sed -n '/rows differ/,$p' <<<"$text")" ]
+    run -0 austen --rows :3 --expect "$(austen --rows :3 | paste -sd ,)" -O json
+    [ "$output" = '{"v":1,"rows":3,"differ":0,"within":0,"bad":0,"inexact":0,"causes":[],"exit":0}' ]
+}
+
+@test "--expect agrees with sampl's own output on rows that both give up on, in every form" {
+    local form rows='[1,2,3] [NaN,1,2] [3,1,2] [1,9,2]' text
+    sampl -s 1 --on-error skip --repeat-penalty 1.5 --repeat-last-n 2 <<<"$rows" >ids || [ $? = 1 ]
+    [ "$(sed -n 2p ids)" = -1 ]
+    for form in @ids ids "$(paste -sd , ids)"; do
+        run -1 --separate-stderr sampl -s 1 --on-error skip --repeat-penalty 1.5 --repeat-last-n 2 --expect "$form" <<<"$rows"
+        [ -z "$output" ]
+        run -1 --separate-stderr sampl -s 1 -t 3 --on-error skip --repeat-penalty 1.5 --repeat-last-n 2 --expect "$form" <<<"$rows"
+        [ -z "$output" ]
+    done
+    /usr/bin/python3 -c 'import numpy as np; np.save("ids.npy", np.loadtxt("ids", dtype="<i4"))'
+    run -1 --separate-stderr sampl -s 1 --on-error skip --repeat-penalty 1.5 --repeat-last-n 2 --expect ids.npy <<<"$rows"
+    [ -z "$output" ]
+    for form in npy f32 json; do
+        sampl -s 1 --on-error skip --emit probs -O $form <<<"$rows" >probs.$form || [ $? = 1 ]
+        run -1 --separate-stderr sampl -s 1 --on-error skip -n 3 --emit probs --expect probs.$form <<<"$rows"
+        [ -z "$output" ] || { echo "$form: $output" && return 1; }
+    done
+    # One that gives up alone differs.
+    run -1 --separate-stderr sampl -s 1 --on-error skip --temp 0 --expect 2,-1,0,-1 <<<"$rows"
+    [ "$output" = 'row 3: expected no token, the chain gives 1
+1 of 4 rows differ
+  1  no stage' ]
+    run -4 --separate-stderr sampl -s 1 --on-error skip --emit probs --expect probs.npy <<<"${rows/NaN/2}"
+    [[ $output == 'row 1: 3 of 3 numbers differ, the first:'*'0: expected nan, the chain gives '* ]]
 }

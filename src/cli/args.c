@@ -227,14 +227,12 @@ bool args_check(const struct args *a, struct err *e)
 {
     const struct output_format *const format =
         a->output_format ? output_format_named(a->output_format) : output_format_of(FORMAT_TEXT);
-    const char *const emit = emit_name(a->emit),
-                      *const shown = a->dump    ? "--dump-probs"
-                                     : a->trace ? "--trace"
-                                                : "--output-format",
+    const char *const emit = emit_name(a->emit), *const shown = a->dump ? "--dump-probs" : "--trace",
                       *const asked = a->diff ? "--diff" : "--emit ", *const which = a->diff ? "" : emit;
     const bool distribution = emit_distribution(a->emit), stats = a->emit == EMIT_STATS, no_ids = a->emit != EMIT_IDS,
                named = args_given(a, "emit"), tolerance = args_given(a, "tolerance"),
-               plain = format->kind == FORMAT_TEXT, variants = a->vs.n || a->sweeps.n || a->against,
+               most = args_given(a, "expect-most"), plain = format->kind == FORMAT_TEXT,
+               variants = a->vs.n || a->sweeps.n || a->against,
                later = stats || a->report; // views_check compares their formats
     const struct {
         bool wrong;
@@ -262,8 +260,10 @@ bool args_check(const struct args *a, struct err *e)
         {a->expect && engine_draws_seed(engine_by_name(a->engine), a->seed),
          "--expect needs --seed: without a seed each run chooses other tokens"},
         {a->expect && no_ids && !distribution, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit},
-        {a->expect && (a->dump || a->trace || a->output_format), "--expect prints a report of its own, without %s",
-         shown},
+        {a->expect && (a->dump || a->trace), "--expect prints a report of its own, without %s", shown},
+        {a->expect && !(format->kind & (FORMAT_TEXT | FORMAT_JSON)), "--expect comes as text or json, not as %s",
+         format->name},
+        {!a->expect && most, "--expect-most goes with --expect"},
         {a->draws && (variants || a->expect), "--draws goes with one chain, and without --expect"},
         {a->draws && a->shard.n, "--draws does not go with --shard: the tests of parts cannot be joined"},
         {a->draws && named, "--draws prints a report of its own, without --emit"},

@@ -83,6 +83,7 @@ struct args {
     int64_t trace_most; // candidates after each stage; 0: none
     const char *after;  // the stage whose distribution is shown; NULL: the last
     const char *expect; // ids, or a file of distributions; NULL: not given
+    int64_t expect_most; // differing rows that are listed
     const char *draws;  // a file of draws, or recorded; NULL: not given
     double tolerance;
     const char *output_format; // NULL: not given

@@ -170,7 +170,7 @@ static bool set_ids(const struct option_row *row, const char *value, struct args
     struct ids ids = {0};
     struct err why;
     list->name = list_options[kind];
-    if (!value_ids(row->name, value, &ids, &why) || !list_take_ids(list, kind, &ids, value, &why))
+    if (!value_ids(row->name, value, 0, &ids, &why) || !list_take_ids(list, kind, &ids, value, &why))
         list_put_off(list, &why);
     free(ids.id);
     return !list->entries.failed || err_from_fault(e, fault_memory());
@@ -397,6 +397,8 @@ static const struct option_row table[] = {
     {"expect", COMMON, .metavar = "LIST", TUNING, AT(expect), .set = set_string,
      .help = "compare with these ids, and print the rows that differ; LIST or a file; with --emit probs, logprobs or "
              "logits the file has rows of numbers"},
+    {"expect-most", .metavar = "N", TUNING, AT(expect_most), .set = set_whole, .high = MOST_ROWS,
+     .help = "end the list of --expect after N rows that differ; the counts go on"},
     {"draws", .metavar = "FILE", TUNING, AT(draws), .set = set_string,
      .help = "test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of "
              "the input"},

@@ -20,11 +20,11 @@ static bool list_content(const char *flag, const char **text, char **content, st
     return strlen(*content) == len || err_set(e, STATUS_USAGE, "--%s: '%s' holds a NUL byte", flag, given);
 }
 
-bool value_ids(const char *flag, const char *text, struct ids *ids, struct err *e)
+bool value_ids(const char *flag, const char *text, int64_t least, struct ids *ids, struct err *e)
 {
     char *content = NULL;
     const char *const given = text;
-    const bool ok = list_content(flag, &text, &content, e) && ids_read(flag, text, ids, e);
+    const bool ok = list_content(flag, &text, &content, e) && ids_read(flag, text, least, ids, e);
     free(content);
     return ok || hint_file(given, "@", e);
 }

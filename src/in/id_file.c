@@ -35,9 +35,12 @@ static bool end_line(struct id_file *f, struct err *e)
 static bool separates(unsigned char c) { return c == ' ' || c == ',' || (c >= '\t' && c <= '\r'); }
 
 // Reads an id of n bytes. Returns false if they are none.
-static bool parse_id(const unsigned char *p, size_t n, uint32_t *id)
+static bool parse_id(const unsigned char *p, size_t n, int64_t least, uint32_t *id)
 {
     uint64_t x = 0;
+    *id = UINT32_MAX;
+    if (least < 0 && n == 2 && !memcmp(p, "-1", 2))
+        return true;
     for (size_t i = 0; i < n; i++) {
         if (p[i] < '0' || p[i] > '9' || x > INT32_MAX)
             return false;
@@ -47,7 +50,8 @@ static bool parse_id(const unsigned char *p, size_t n, uint32_t *id)
     return x <= INT32_MAX;
 }
 
-static bool read_id_line(struct id_file *f, const unsigned char *p, const unsigned char *end, struct err *e)
+static bool read_id_line(struct id_file *f, const unsigned char *p, const unsigned char *end, int64_t least,
+                         struct err *e)
 {
     while (p < end) {
         const unsigned char *const from = p;
@@ -55,7 +59,7 @@ static bool read_id_line(struct id_file *f, const unsigned char *p, const unsign
         while (p < end && !separates(*p))
             p++;
         const size_t n = (size_t)(p - from);
-        if (n && !parse_id(from, n, &id))
+        if (n && !parse_id(from, n, least, &id))
             return err_set(e, STATUS_DATA, "line %zu: '%.*s' is not a token id", f->lines + 1,
                            err_clip_part((const char *)from, n, 40), (const char *)from);
         if (n && !add_id(f, id, e))
@@ -65,12 +69,12 @@ static bool read_id_line(struct id_file *f, const unsigned char *p, const unsign
     return end_line(f, e);
 }
 
-static bool read_text(struct id_file *f, const unsigned char *p, size_t left, struct err *e)
+static bool read_text(struct id_file *f, const unsigned char *p, size_t left, int64_t least, struct err *e)
 {
     while (left) {
         const unsigned char *const newline = memchr(p, '\n', left);
         const size_t n = newline ? (size_t)(newline - p) : left;
-        if (!read_id_line(f, p, p + n, e))
+        if (!read_id_line(f, p, p + n, least, e))
             return false;
         p += n + (newline != NULL);
         left -= n + (newline != NULL);
@@ -81,16 +85,17 @@ static bool read_text(struct id_file *f, const unsigned char *p, size_t left, st
 // ---- arrays
 
 // Reads a number of 1, 2, 4 or 8 bytes. Returns false if it is no token id.
-static bool array_id(const unsigned char *p, size_t size, bool big, bool is_signed, uint32_t *id)
+static bool array_id(const unsigned char *p, size_t size, bool big, bool is_signed, int64_t least, uint32_t *id)
 {
     uint64_t x = 0;
+    const uint64_t none = UINT64_MAX >> (64 - 8 * size);
     for (size_t i = 0; i < size; i++)
         x = x << 8 | p[big ? i : size - 1 - i];
-    *id = (uint32_t)x;
-    return x <= INT32_MAX && !(is_signed && x >> (8 * size - 1));
+    *id = is_signed && x == none ? UINT32_MAX : (uint32_t)x;
+    return (x <= INT32_MAX && !(is_signed && x >> (8 * size - 1))) || (least < 0 && is_signed && x == none);
 }
 
-static bool read_id_array(struct id_file *f, struct source *s, struct err *e)
+static bool read_id_array(struct id_file *f, struct source *s, int64_t least, struct err *e)
 {
     struct npy_header h = {0};
     const unsigned char *p;
@@ -116,7 +121,7 @@ static bool read_id_array(struct id_file *f, struct source *s, struct err *e)
     for (uint64_t row = 0; have && row < h.dim[0]; row++) {
         for (uint64_t k = 0; k < width; k++, p += size) {
             uint32_t id;
-            if (!array_id(p, (size_t)size, d[0] == '>', d[1] == 'i', &id))
+            if (!array_id(p, (size_t)size, d[0] == '>', d[1] == 'i', least, &id))
                 return err_set(e, STATUS_DATA, "row %" PRIu64 " of the array: a number is not a token id", row);
             if (!add_id(f, id, e))
                 return false;
@@ -127,7 +132,7 @@ static bool read_id_array(struct id_file *f, struct source *s, struct err *e)
     return true;
 }
 
-bool id_file_read(struct id_file *f, const char *path, struct err *e)
+bool id_file_read(struct id_file *f, const char *path, int64_t least, struct err *e)
 {
     struct source s;
     const unsigned char *p;
@@ -135,9 +140,9 @@ bool id_file_read(struct id_file *f, const char *path, struct err *e)
     size_t have;
     bool ok = source_open(&s, path, e) && source_peek(&s, n_magic, &p, &have, e);
     if (ok && have >= n_magic && !memcmp(p, format_npy.magic, n_magic))
-        ok = read_id_array(f, &s, e);
+        ok = read_id_array(f, &s, least, e);
     else
-        ok = ok && source_peek(&s, SIZE_MAX, &p, &have, e) && read_text(f, p, have, e);
+        ok = ok && source_peek(&s, SIZE_MAX, &p, &have, e) && read_text(f, p, have, least, e);
     source_close(&s);
     return ok || err_prefix(e, "%s", s.name);
 }

@@ -73,6 +73,13 @@ void field_text(struct dest *d, const char *name, const char *text, bool column)
         piece_field(d, name, text_piece(text ? text : ""));
 }
 
+void field_text_or_null(struct dest *d, const char *name, const char *text)
+{
+    field_text(d, name, text, true);
+    if (!text)
+        field_double(d, name, NAN);
+}
+
 void field_token(struct dest *d, const char *name, uint32_t id)
 {
     if (d->vocab)

@@ -19,6 +19,9 @@ void field_bool(struct dest *d, const char *name, bool x);
 // Writes a text. NULL: no member, or an empty cell. column: lines of cells have this column.
 void field_text(struct dest *d, const char *name, const char *text, bool column);
 
+// Writes a text, or null. Only in JSON.
+void field_text_or_null(struct dest *d, const char *name, const char *text);
+
 // Writes the text of a token; nothing without a vocabulary.
 void field_token(struct dest *d, const char *name, uint32_t id);
 

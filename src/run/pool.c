@@ -98,9 +98,10 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     const bool splits = job_splits(j);
     const struct rows *const rows = &j->rows;
     f->by_variant = variants > 1 && !splits;
-    const char *const why = variants == 1 && !splits ? "the chain carries state from row to row"
-                            : at_once                ? "each record is written out at once"
-                                                     : NULL;
+    const char *const why = variants == 1 && !splits  ? "the chain carries state from row to row"
+                            : job_compares_numbers(j) ? "the rows of --expect are read beside them"
+                            : at_once                 ? "each record is written out at once"
+                                                      : NULL;
     if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);
     f->threads = f->by_variant && threads > variants ? variants : threads;

@@ -106,7 +106,7 @@ static bool known_token(const struct job *j, const struct session *q, const stru
         *token = row->recorded;
         return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
     case FOLLOWS_EXPECT:
-        if (left_out)
+        if (left_out || j->expect.id[row->index] == VOCAB_NONE)
             break;
         *token = j->expect.id[row->index];
         return in_vocabulary(&j->expect.id[row->index], 1, token_limit(q, row), "--expect", e);

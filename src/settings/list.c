@@ -137,7 +137,8 @@ bool list_take_ids(struct list *l, enum list_kind kind, const struct ids *ids, c
 static bool read_ids(struct list *l, enum list_kind kind, const char *text, struct err *e)
 {
     struct ids ids = {0};
-    const bool ok = ids_read(list_options[kind] + strlen("--"), text, &ids, e) && list_take_ids(l, kind, &ids, text, e);
+    const bool ok =
+        ids_read(list_options[kind] + strlen("--"), text, 0, &ids, e) && list_take_ids(l, kind, &ids, text, e);
     free(ids.id);
     return ok;
 }

@@ -183,7 +183,7 @@ static bool add_banned(struct change *ch, struct list *bans, const cJSON *list, 
     struct ids ids = {0};
     bool ok = true;
     if (cJSON_IsString(list))
-        ok = ids_read("bad-word-tokens", list->valuestring, &ids, ch->e);
+        ok = ids_read("bad-word-tokens", list->valuestring, 0, &ids, ch->e);
     else if (!cJSON_IsArray(list))
         ok = wrong(ch, list, "a list of tokens");
     else if (!mem_grow(&ids.id, &ids.cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ids.id))

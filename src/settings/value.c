@@ -103,13 +103,13 @@ bool list_next(const char **at, const char **item, size_t *len)
     return **item;
 }
 
-bool ids_read(const char *flag, const char *text, struct ids *ids, struct err *e)
+bool ids_read(const char *flag, const char *text, int64_t least, struct ids *ids, struct err *e)
 {
     const char *item;
     size_t len;
     int64_t id;
     while (list_next(&text, &item, &len)) {
-        if (!whole_number(item, item + len, 0, INT32_MAX, &id))
+        if (!whole_number(item, item + len, least, INT32_MAX, &id))
             return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, err_clip_part(item, len, 40), item);
         if (!mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
             return err_from_fault(e, fault_memory());

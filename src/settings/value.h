@@ -35,7 +35,7 @@ struct ids {
     size_t n, cap;
 };
 
-// Appends the ids of 1,2,3.
-bool ids_read(const char *flag, const char *text, struct ids *ids, struct err *e);
+// Appends the ids of 1,2,3. least: 0, or -1 if a row may have no token; then -1 is UINT32_MAX.
+bool ids_read(const char *flag, const char *text, int64_t least, struct ids *ids, struct err *e);
 
 #endif

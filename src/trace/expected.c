@@ -45,13 +45,14 @@ static bool removed_best(const struct log *l, const struct log_step *step, uint3
 }
 
 // The distance of a logit from the other side of the cut: from the last kept one, or for that from the best removed.
-static double rank_margin(const struct log *l, const struct log_step *step, uint32_t id)
+static double gap(const struct log *l, const struct log_step *step, uint32_t id)
 {
     const struct log_step *const before = step - 1;
     const float x = l->logit[before->at + log_find(l, before, id)];
     float best = -INFINITY;
+    const size_t last = log_find(l, before, last_kept(l, step));
     if (log_find(l, step, id) == SIZE_MAX)
-        return (double)l->logit[step->at + last_place(l, step)] - x;
+        return last == SIZE_MAX ? INFINITY : (double)l->logit[before->at + last] - x;
     for (size_t i = before->at; i < before->at + before->n; i++)
         if (log_find(l, step, l->id[i]) == SIZE_MAX)
             best = fmaxf(best, l->logit[i]);
@@ -68,8 +69,10 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     struct softmax s = softmax_of(kern, logit, before->n);
     step_add_rest(before, &s);
     const enum limit_kind kind = step->stage ? step->stage->sampler->limits : LIMITS_NOTHING;
+    if (step->stage && step->n)
+        x->gap = gap(l, step, id);
     if (kind == LIMITS_RANK)
-        x->margin = rank_margin(l, step, id);
+        x->margin = x->gap;
     if (kind == LIMITS_RATIO) {
         x->reached = softmax_prob(&s, logit[at]) * s.sum;
         x->margin = fabs(x->reached - x->limit.value);
@@ -84,10 +87,10 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
 }
 
 // Finds the step that removed the token, or NULL; and the last step with a limit that set the end of what is left.
-static const struct log_step *follow(const struct log *l, const struct kern *kern, struct expected *x,
-                                     const struct log_step **edge)
+static const struct log_step *follow(const struct log *l, const struct kern *kern, const struct log_step *end,
+                                     struct expected *x, const struct log_step **edge)
 {
-    const struct log_step *const end = &l->step[l->n_steps - 1], *removal = NULL;
+    const struct log_step *removal = NULL;
     const uint32_t last = last_kept(l, end);
     x->kept = false;
     x->rank = 0;
@@ -137,19 +140,17 @@ static void measure_noise(const struct cand *c, struct expected *x)
     x->margin = fmin(x->margin, x->chosen_value - x->wanted_value);
 }
 
-void trace_expected(const struct log *l, const struct cand *c, struct expected *x)
+// Fills in what removed the token up to a step. Returns the last step with a limit that set the end of what is left.
+static const struct log_step *find_removal(const struct log *l, const struct cand *c, const struct log_step *end,
+                                           struct expected *x)
 {
-    const struct log_step *edge, *removal = follow(l, c->kern, x, &edge);
-    const uint32_t last = last_kept(l, &l->step[l->n_steps - 1]);
+    const struct log_step *edge, *removal = follow(l, c->kern, end, x, &edge);
     x->removed_by = x->edge_of = NULL;
     x->limit = (struct named){0};
     x->limits = LIMITS_NOTHING;
-    x->margin = INFINITY;
-    x->draw = c->state == CAND_PROBABILITIES ? selector_draw(c) : NAN;
-    if (!isnan(x->draw)) {
-        x->chosen = share_of(c, c->chosen, UINT32_MAX);
-        x->wanted = share_of(c, x->id, UINT32_MAX);
-    }
+    x->margin = x->gap = INFINITY;
+    x->draw = NAN;
+    x->noisy = false;
     x->next = removal && x->rank && removed_best(l, removal, x->id);
     x->listed = cand_listed(c, x->id);
     if (!x->listed)
@@ -161,16 +162,42 @@ void trace_expected(const struct log *l, const struct cand *c, struct expected *
         if (x->listed)
             measure_limit(l, c->kern, removal, x->id, x);
     }
+    return edge;
+}
+
+// Measures how near the stage that set the end of what is left was to removing a candidate.
+static void measure_edge(const struct log *l, const struct kern *kern, const struct log_step *edge, uint32_t id,
+                         struct expected *x)
+{
+    x->edge_of = x->stage;
+    name_stage(l, edge, x);
+    measure_limit(l, kern, edge, id, x);
+}
+
+void trace_kept(const struct log *l, const struct cand *c, const struct log_step *end, struct expected *x)
+{
+    const struct log_step *const edge = find_removal(l, c, end, x);
+    x->edge = last_kept(l, end);
+    if (x->kept && edge)
+        measure_edge(l, c->kern, edge, x->id, x);
+}
+
+void trace_expected(const struct log *l, const struct cand *c, struct expected *x)
+{
+    const struct log_step *const end = &l->step[l->n_steps - 1], *const edge = find_removal(l, c, end, x);
+    const uint32_t last = last_kept(l, end);
+    x->draw = c->state == CAND_PROBABILITIES ? selector_draw(c) : NAN;
+    if (!isnan(x->draw)) {
+        x->chosen = share_of(c, c->chosen, UINT32_MAX);
+        x->wanted = share_of(c, x->id, UINT32_MAX);
+    }
     measure_noise(c, x);
     if (!x->kept || isnan(x->draw))
         return;
     // If the token was kept, would it have been chosen without the last candidate, which a port may not keep?
     const struct interval then = share_of(c, x->id, last);
     x->edge = last;
-    if (edge && then.low < x->draw && x->draw <= then.high) {
-        x->edge_of = x->stage;
-        name_stage(l, edge, x);
-        measure_limit(l, c->kern, edge, last, x);
-    }
+    if (edge && then.low < x->draw && x->draw <= then.high)
+        measure_edge(l, c->kern, edge, last, x);
     x->margin = fmin(x->margin, fmin(fabs(x->draw - x->wanted.low), fabs(x->draw - x->wanted.high)));
 }

@@ -141,6 +141,7 @@ struct expected {
     enum limit_kind limits; // what that stage compares with the limit
     double reached;         // LIMITS_SUM: sum of the kept probabilities; LIMITS_RATIO: ratio of id to the largest
     size_t last;            // LIMITS_SUM: rank of the last candidate that the stage keeps
+    double gap;             // of its logit from the other side of the cut of that stage; infinite: not known
     double margin;          // how far the decision against id is from the limit or the draw; infinite: not known
     double draw;            // the selector's draw, or NaN
     struct interval wanted, chosen;    // shares of id and of the chosen token in the draw
@@ -212,6 +213,8 @@ struct result {
     double pair[PAIR_COUNT];    // if variants are compared
     struct agreement agreement; // with --report: of the raw rows
     struct expected expected;   // id is set from outside
+    const struct log *log;      // if the rows come alone, and until the next one: of the row, see job_compares_numbers
+    const struct cand *cand;
     bool ok;
     struct err e;   // unless ok
     bool bad;       // the error is the row's own: the chain passed over the row and stands as after a good one

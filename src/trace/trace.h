@@ -19,8 +19,11 @@ bool trace_removals(const struct log *l, const struct cand *c, struct result *re
 // step that the record shows in place of what is left, do not count; NULL: no such step.
 void trace_cuts(const struct log *l, const struct cand *c, const struct log_step *shown, struct result *res);
 
-// Fills in all of x but values and tolerance: what became of the token x->id.
+// Fills in all of x: what became of the token x->id.
 void trace_expected(const struct log *l, const struct cand *c, struct expected *x);
+
+// Does so up to a step, without the draw. edge_of is set if the token is kept, and its margin is that of the token.
+void trace_kept(const struct log *l, const struct cand *c, const struct log_step *end, struct expected *x);
 
 // Which lines a trace has, and how long their lists are.
 struct trace_wish {

@@ -103,10 +103,7 @@ static void outside_object(struct dest *d, const struct draw_sums *s)
         field_int(d, "id", o->id);
         field_token(d, "token", o->id);
         field_int(d, "n", (int64_t)o->n);
-        if (*o->stage)
-            field_text(d, "stage", o->stage, true);
-        else
-            field_double(d, "stage", NAN);
+        field_text_or_null(d, "stage", *o->stage ? o->stage : NULL);
         field_double(d, "rank", o->rank || !*o->stage ? (double)o->rank : NAN);
         field_bool(d, "next", o->next);
         object_end(d);

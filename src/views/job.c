@@ -16,12 +16,22 @@ void job_free(struct job *j)
     id_file_free(&j->draws);
 }
 
+// Do the ids of --expect name the token of each row?
+static bool names_all(const struct ids *expect)
+{
+    for (size_t i = 0; i < expect->n; i++)
+        if (expect->id[i] == VOCAB_NONE)
+            return false;
+    return true;
+}
+
 // Returns what a recipe must know of earlier rows beyond the given tokens. *name is the stage that must know it.
 // inside: the earlier rows are rows of this part, whose tokens --expect names.
 static enum carry job_carry(const struct job *j, const struct recipe *recipe, bool inside, const char **name)
 {
     size_t stage = 0;
-    const bool known = j->follows != FOLLOWS_CHOSEN && (inside || j->follows != FOLLOWS_EXPECT);
+    const bool known =
+        j->follows != FOLLOWS_CHOSEN && ((inside && names_all(&j->expect)) || j->follows != FOLLOWS_EXPECT);
     enum carry carry = stages_carry(recipe->stage, recipe->n_stages, &stage);
     *name = recipe->stage[stage].sampler->name;
     if (recipe_budget(recipe) && carry == CARRY_NOTHING) {
@@ -179,11 +189,11 @@ static bool read_expected_ids(struct job *j, struct err *e)
     const char *const given = j->args->expect;
     struct id_file f = {0};
     struct err why = {0};
-    if (value_ids("expect", given, &j->expect, e))
+    if (value_ids("expect", given, -1, &j->expect, e))
         return true;
     if (*given == '@' || e->status != STATUS_USAGE)
         return false;
-    const bool ok = id_file_read(&f, given, &why);
+    const bool ok = id_file_read(&f, given, -1, &why);
     free(f.end);
     free(j->expect.id);
     j->expect = (struct ids){f.id, f.n, f.cap};
@@ -200,7 +210,7 @@ static bool read_draws(struct job *j, struct err *e)
         return true;
     if (!job_can_test_draws(j, j->variant[0], e))
         return false;
-    return job_draws_recorded(j) || id_file_read(&j->draws, draws, e) || err_prefix(e, "--draws");
+    return job_draws_recorded(j) || id_file_read(&j->draws, draws, 0, e) || err_prefix(e, "--draws");
 }
 
 static enum follows what_follows(const struct job *j)
@@ -220,8 +230,8 @@ bool job_init(struct job *j, struct err *e)
     j->expects = a->expect && !emit_distribution(a->emit);
     j->follows = what_follows(j);
     if (!value_rows("rows", a->rows, &j->rows, e) || (j->expects && !read_expected_ids(j, e)) ||
-        (a->prompt && !value_ids("prompt-tokens", a->prompt, &j->prompt, e)) ||
-        (a->accept && !value_ids("accept", a->accept, &j->accept, e)) || !read_draws(j, e))
+        (a->prompt && !value_ids("prompt-tokens", a->prompt, 0, &j->prompt, e)) ||
+        (a->accept && !value_ids("accept", a->accept, 0, &j->accept, e)) || !read_draws(j, e))
         return false;
     return check_part(j, e) && check_after(j, e);
 }

@@ -63,7 +63,8 @@ struct job {
     struct rows rows;     // the wanted rows
     struct ids prompt;    // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept;    // with --accept: the i-th token follows row i
-    struct ids expect;    // with --expect of ids: the i-th token is expected of the i-th row that is read
+    struct ids expect;    // with --expect of ids: the i-th token is expected of the i-th row that is read;
+                          // VOCAB_NONE: none, because the row is bad
     struct id_file draws; // with --draws FILE: line i has the draws of row i
     enum follows follows;
     bool independent;
@@ -100,6 +101,9 @@ bool job_skips_by_width(const struct job *j);
 // Does the distribution after a recipe's chain follow from the row and the known tokens before it? If not, *e says why
 // --draws cannot test the row.
 bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e);
+
+// Does --expect give rows of numbers? They are read beside the rows, which therefore come alone.
+static inline bool job_compares_numbers(const struct job *j) { return j->args->expect && !j->expects; }
 
 // Do rows of the longer run come before this part? Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// --expect of ids: what became of the expected token, and of the draw.
+#include "out/token_text.h"
+#include "views/expect_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void stage_object(struct dest *d, const char *name, const struct expected *x)
+{
+    object_begin(d, name);
+    expect_stage_members(d, x);
+    object_end(d);
+}
+
+static void write_interval(struct dest *d, const char *name, struct interval share)
+{
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
+    number_text_wide(share.low, low);
+    number_text_wide(share.high, high);
+    if (field_begin(d, name))
+        builder_format(&d->text, "[%s,%s]", low, high);
+}
+
+static void id_json(struct expect *v, const struct record *r, const struct expected *x, enum hint hint)
+{
+    struct dest *const d = v->dest;
+    expect_begin(v, r);
+    field_double(d, "expected", x->id == VOCAB_NONE ? NAN : (double)x->id);
+    field_int(d, "id", r->chosen);
+    if (x->id != VOCAB_NONE)
+        field_token(d, "expected_token", x->id);
+    field_token(d, "token", r->chosen);
+    field_double(d, "expected_rank", x->rank ? (double)x->rank : NAN);
+    if (x->removed_by)
+        stage_object(d, "removed_by", x);
+    else
+        field_double(d, "removed_by", NAN);
+    if (x->edge_of)
+        stage_object(d, "edge", x);
+    if (x->kept && !isnan(x->draw))
+        write_interval(d, "interval", x->wanted);
+    else
+        field_double(d, "interval", NAN);
+    field_double(d, "draw", x->draw);
+    if (x->noisy) {
+        object_begin(d, "noise");
+        field_double(d, "expected", x->wanted_value);
+        field_double(d, "id", x->chosen_value);
+        object_end(d);
+    }
+    field_double(d, "margin", x->margin);
+    expect_hint_member(d, hint);
+    record_end(&v->columns, r);
+}
+
+// Returns the number of decimals of shares and draws: four, or nine if a bound is so near to the draw that four could
+// not tell them apart.
+static int decimals(const struct expected *x)
+{
+    const double bound[] = {x->wanted.low, x->wanted.high, x->chosen.low, x->chosen.high};
+    for (size_t i = 0; i < sizeof bound / sizeof *bound; i++)
+        if (fabs(bound[i] - x->draw) < 1e-3 && bound[i] > 0.0 && bound[i] < 1.0)
+            return 9;
+    return 4;
+}
+
+static void explain(struct dest *d, const struct record *r, const struct expected *x)
+{
+    struct builder *const b = &d->text;
+    const int n = decimals(x);
+    char room[NUMBER_TEXT];
+    if (x->kept && isnan(x->draw))
+        builder_format(b, "  %" PRIu32 " is among the %zu kept\n", x->id, r->kept);
+    else if (x->kept)
+        builder_format(b, "  %" PRIu32 " is among the %zu kept, its share is [%.*f, %.*f)\n", x->id, r->kept, n,
+                       x->wanted.low, n, x->wanted.high);
+    else if (!x->removed_by && !x->listed && r->partial)
+        builder_format(b, "  %" PRIu32 " is not listed; it may be among the tokens that are left\n", x->id);
+    else if (!x->removed_by)
+        builder_format(b, "  %" PRIu32 " is masked in the row\n", x->id);
+    else {
+        builder_format(b, "  %" PRIu32 " is not among the %zu kept: %s removed it", x->id, r->kept, x->removed_by);
+        expect_limit_text(b, x);
+    }
+    if (!isnan(x->draw))
+        builder_format(b, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n,
+                       x->chosen.low, n, x->chosen.high);
+    if (x->noisy)
+        builder_format(b, "  with noise %" PRIu32 " has %.9g, %" PRIu32 " has %.9g, %.3g more\n", x->id,
+                       x->wanted_value, r->chosen, x->chosen_value, x->chosen_value - x->wanted_value);
+    if (x->edge_of)
+        builder_format(b, "  without %" PRIu32 ", the last that %s keeps (limit %s), the draw lies in %" PRIu32 "'s\n",
+                       x->edge, x->edge_of, named_text(&x->limit, room), x->id);
+}
+
+static void id_text(struct expect *v, const struct record *r, const struct expected *x)
+{
+    struct dest *const d = v->dest;
+    builder_format(&d->text, "row %" PRIu64 ": expected ", r->row);
+    if (x->id == VOCAB_NONE)
+        builder_string(&d->text, "no token");
+    else
+        token_name(d, x->id);
+    builder_string(&d->text, ", the chain gives ");
+    token_name(d, r->chosen);
+    builder_byte(&d->text, '\n');
+    if (x->id != VOCAB_NONE)
+        explain(d, r, x);
+}
+
+static void show_id(struct expect *v, const struct record *r, const struct expected *x, enum hint hint)
+{
+    if (expect_json(v))
+        id_json(v, r, x, hint);
+    else
+        id_text(v, r, x);
+}
+
+bool expect_compare_id(struct expect *v, const struct result *res, struct err *e)
+{
+    const struct expected *const x = &res->expected;
+    const struct record *const r = &res->record;
+    const enum hint hint = x->id == VOCAB_NONE ? HINT_NONE : expect_hint(x, r->partial);
+    if (r->chosen == x->id)
+        return true;
+    if (x->margin <= v->margin) {
+        v->within++;
+        return true;
+    }
+    if (expect_lists(v))
+        show_id(v, r, x, hint);
+    return expect_count(v, expect_stage(x), hint, e);
+}

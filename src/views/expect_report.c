@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#include "views/expect_report.h"
+
+#include "base/mem.h"
+#include "out/token_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define NUMBER_ON_LIMIT 1e-5 // a number that is nearer to its limit is on the boundary: rounding decides
+
+static const struct {
+    const char *code, *words;
+} hints[] = {[HINT_NONE] = {NULL, NULL},
+             [ONE_MORE] = {"one_more", "one more"},
+             [ONE_LESS] = {"one_less", "one less"},
+             [BOUNDARY] = {"boundary", "on the boundary"},
+             [TIE] = {"tie", "a tie"},
+             [DRAW] = {"draw", "another draw"},
+             [MASKED] = {"masked", "masked"},
+             [UNLISTED] = {"unlisted", "not listed"}};
+
+// ---- causes
+
+enum hint expect_hint(const struct expected *x, bool partial)
+{
+    const bool sums = x->limits == LIMITS_SUM || x->limits == LIMITS_RATIO;
+    if (!x->listed && partial)
+        return UNLISTED;
+    if (!x->kept && x->removed_by != x->stage) // the row or a mask
+        return MASKED;
+    if ((!x->kept || x->edge_of) && x->gap == 0.0)
+        return TIE;
+    if ((sums || (x->kept && !x->edge_of)) && x->margin <= NUMBER_ON_LIMIT)
+        return BOUNDARY;
+    if (!x->kept)
+        return x->next && x->limits ? ONE_MORE : HINT_NONE;
+    if (x->edge_of)
+        return x->edge == x->id || !isnan(x->draw) ? ONE_LESS : HINT_NONE;
+    return isnan(x->draw) && !x->noisy ? HINT_NONE : DRAW;
+}
+
+const char *expect_stage(const struct expected *x) { return x->kept ? x->edge_of : x->removed_by; }
+
+bool expect_count(struct expect *v, const char *stage, enum hint hint, struct err *e)
+{
+    size_t i = 0;
+    stage = stage ? stage : "";
+    while (i < v->causes && (v->cause[i].hint != hint || strcmp(v->cause[i].stage, stage) != 0))
+        i++;
+    if (i == v->causes) {
+        if (!mem_grow(&v->cause, &v->cause_cap, i + 1, sizeof *v->cause))
+            return err_from_fault(e, fault_memory());
+        v->cause[v->causes] = (struct cause){.hint = hint};
+        strcpy(v->cause[v->causes++].stage, stage);
+    }
+    v->cause[i].rows++;
+    v->differing++;
+    return true;
+}
+
+static void print_causes(struct expect *v)
+{
+    struct builder *const b = &v->dest->text;
+    for (const struct cause *c = v->cause; c < v->cause + v->causes; c++) {
+        const char *const words = hints[c->hint].words, *const stage = *c->stage ? c->stage : NULL;
+        builder_format(b, "  %" PRIu64 "  %s%s%s\n", c->rows, stage ? stage : "", stage && words ? ": " : "",
+                       words   ? words
+                       : stage ? ""
+                               : "no stage");
+    }
+}
+
+// ---- JSON
+
+void expect_stage_members(struct dest *d, const struct expected *x)
+{
+    const bool reached = x->limits == LIMITS_SUM || x->limits == LIMITS_RATIO;
+    char room[NUMBER_TEXT];
+    field_text_or_null(d, "stage", expect_stage(x));
+    field_double(d, "value", reached ? x->reached : NAN);
+    field_double(d, "rank", x->rank ? (double)x->rank : NAN);
+    if (!x->limit.name || !isfinite(x->limit.value))
+        field_double(d, "limit", NAN);
+    else if (field_begin(d, "limit"))
+        builder_string(&d->text, named_text(&x->limit, room));
+}
+
+void expect_hint_member(struct dest *d, enum hint hint) { field_text_or_null(d, "hint", hints[hint].code); }
+
+void expect_begin(struct expect *v, const struct record *r)
+{
+    field_int(v->dest, "v", 1);
+    field_int(v->dest, "row", (int64_t)r->row);
+    field_int(v->dest, "index", (int64_t)v->rows);
+}
+
+void expect_summary_json(struct expect *v, enum status status)
+{
+    struct dest *const d = v->dest;
+    field_int(d, "v", 1);
+    field_int(d, "rows", (int64_t)v->rows);
+    field_int(d, "differ", (int64_t)v->differing);
+    field_int(d, "within", (int64_t)v->within);
+    field_int(d, "bad", (int64_t)v->bad);
+    field_int(d, "inexact", (int64_t)v->inexact);
+    items_begin(d, "causes");
+    for (size_t i = 0; i < v->causes; i++) {
+        item_begin(d, i);
+        field_text_or_null(d, "stage", *v->cause[i].stage ? v->cause[i].stage : NULL);
+        expect_hint_member(d, v->cause[i].hint);
+        field_int(d, "rows", (int64_t)v->cause[i].rows);
+        object_end(d);
+    }
+    items_end(d);
+    field_int(d, "exit", (int64_t)status);
+    fields_end(d, "\n");
+}
+
+// ---- text
+
+void expect_limit_text(struct builder *b, const struct expected *x)
+{
+    char room[NUMBER_TEXT];
+    const char *const limit = x->limit.name ? named_text(&x->limit, room) : "";
+    if (!x->rank)
+        builder_format(b, ", %s%s%s\n", x->listed ? "below the list" : "not listed", *limit ? "; its limit is " : "",
+                       limit);
+    else if (x->limits == LIMITS_SUM && isnan(x->reached))
+        builder_format(b, ": %s was reached at rank %zu, it has rank %zu\n", limit, x->last, x->rank);
+    else if (x->limits == LIMITS_SUM)
+        builder_format(b, ": %s was reached at rank %zu (%.8f), it has rank %zu\n", limit, x->last, x->reached,
+                       x->rank);
+    else if (x->limits == LIMITS_RATIO)
+        builder_format(b, ": %.*g of the largest, limit %s\n", x->margin < 1e-4 ? 9 : 3, x->reached, limit);
+    else if (x->limits == LIMITS_RANK)
+        builder_format(b, ": rank %zu of %s\n", x->rank, limit);
+    else
+        builder_format(b, " (rank %zu%s%s)\n", x->rank, *limit ? ", limit " : "", limit);
+}
+
+void expect_summary_text(struct expect *v)
+{
+    struct builder *const b = &v->dest->text;
+    if (!v->differing && !v->within)
+        return;
+    builder_format(b, "%" PRIu64 " of %" PRIu64 " rows differ", v->differing, v->rows);
+    if (v->within)
+        builder_format(b, ", %" PRIu64 " more within the tolerance", v->within);
+    builder_byte(b, '\n');
+    print_causes(v);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The report of --expect: its state, why rows differ, and what the comparisons of ids and of numbers write alike.
+#ifndef SAMPL_VIEWS_EXPECT_REPORT_H
+#define SAMPL_VIEWS_EXPECT_REPORT_H
+
+#include "views/record_fields.h"
+#include "views/view.h"
+
+#include <math.h>
+
+// What a difference looks like.
+enum hint { HINT_NONE, ONE_MORE, ONE_LESS, BOUNDARY, TIE, DRAW, MASKED, UNLISTED };
+
+enum { CHANGES_MOST = 8 }; // lost and added candidates that are listed
+
+// Why rows differ: a stage, or "", with a hint.
+struct cause {
+    char stage[NUMBER_TEXT];
+    enum hint hint;
+    uint64_t rows;
+};
+
+struct expect {
+    const struct job *job;
+    struct dest *dest;
+    struct columns columns;
+    struct input_config config;
+    struct input *in; // distributions; NULL: ids are expected
+    float *values;    // [cap] the expected numbers of a row
+    size_t cap;
+    double margin;      // of an id or a candidate: --tolerance, or -1 if that is not given
+    uint64_t most;      // differing rows that are listed
+    uint64_t rows;      // so far
+    uint64_t differing; // rows that were not as expected
+    uint64_t within;    // other rows that were not, but whose margin is within the tolerance
+    uint64_t bad, inexact;
+    struct cause *cause; // [causes]
+    size_t causes, cause_cap;
+
+    // of the row of distributions at hand: candidates that are kept here or there only
+    struct expected change[CHANGES_MOST + 1]; // the first ones, and room for another
+    size_t lost, added;
+};
+
+static inline bool expect_json(const struct expect *v) { return v->dest->format->kind == FORMAT_JSON; }
+
+// Is the next differing row listed?
+static inline bool expect_lists(const struct expect *v) { return v->differing < v->most; }
+
+// What the difference at a token looks like. partial: the row lists some tokens only.
+enum hint expect_hint(const struct expected *x, bool partial);
+
+// Returns the stage that removed a token or, if it was kept, the stage that set the end of what is left; or NULL.
+const char *expect_stage(const struct expected *x);
+
+// Counts a differing row. stage: NULL if none is the cause.
+bool expect_count(struct expect *v, const char *stage, enum hint hint, struct err *e);
+
+// Appends what a stage compared with its limit when it kept or removed the token, and ends the line.
+void expect_limit_text(struct builder *b, const struct expected *x);
+
+// Write members of an object: the first ones of a row; a stage with its limit; and the hint.
+void expect_begin(struct expect *v, const struct record *r);
+void expect_stage_members(struct dest *d, const struct expected *x);
+void expect_hint_member(struct dest *d, enum hint hint);
+
+// Write the counts and the causes.
+void expect_summary_text(struct expect *v);
+void expect_summary_json(struct expect *v, enum status status);
+
+// In expect_ids.c and expect_numbers.c: compare a row's id, or its numbers with v->values, and write what differs.
+bool expect_compare_id(struct expect *v, const struct result *res, struct err *e);
+bool expect_compare_numbers(struct expect *v, const struct result *res, struct err *e);
+
+// The value of a token that is masked, in the compared distributions.
+static inline float expect_masked(const struct job *j) { return j->args->emit == EMIT_PROBS ? 0.0f : -INFINITY; }
+
+#endif
