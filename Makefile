@@ -75,7 +75,7 @@ UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 EMBED   := $(BUILD)/unit/embed
 PRESETS := $(wildcard samples/presets/*.preset)
-SCRIPTS := samples/get samples/live samples/scale samples/tune samples/vectors
+SCRIPTS := samples/ci samples/get samples/live samples/scale samples/tune samples/vectors
 SCRIPT_FILES := $(wildcard $(SCRIPTS:%=%/*))
 SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])

@@ -223,3 +223,35 @@ broken_port() {
     run -4 --separate-stderr sampl -s 1 --on-error skip --emit probs --expect probs.npy <<<"${rows/NaN/2}"
     [[ $output == 'row 1: 3 of 3 numbers differ, the first:'*'0: expected nan, the chain gives '* ]]
 }
+
+@test "samples/ci: TAP and GitHub's annotations of a right and of a wrong port" {
+    local chain=(--samplers 'top_k;top_p;temperature' --top-p 0.9)
+    tap() { jq -rsf "$ROOT/samples/ci/tap.jq"; }
+    github() { jq -rf "$ROOT/samples/ci/github.jq" --arg file port.ids; }
+    broken_port >port.ids
+    austen "${chain[@]}" --expect port.ids -O json >report || [ $? = 4 ]
+    tap <report >tap.out
+    [ "$(head -n 1 tap.out)" = 1..256 ]
+    [ "$(grep -c '^ok [0-9]*$' tap.out)" = 237 ]
+    [ "$(grep -c '^not ok ' tap.out)" = 19 ]
+    [ "$(wc -l <tap.out)" = 257 ]
+    [ "$(sed -n 's/^\(not \)*ok \([0-9]*\).*/\2/p' tap.out)" = "$(seq 256)" ]
+    [ "$(grep -m 1 '^not' tap.out)" = "not ok 1 - row 0: expected $(sed -n 1p port.ids), got $(austen "${chain[@]}" --rows :1) (top_p: one_less)" ]
+    github <report >github.out
+    [ "$(head -n 1 github.out)" = "::error file=port.ids,line=1,title=top_p: one_less::row 0: expected $(sed -n 1p port.ids), got $(austen "${chain[@]}" --rows :1)" ]
+    [ "$(wc -l <github.out)" = 20 ]
+    [ "$(tail -n 1 github.out)" = '::error file=port.ids::19 of 256 rows differ: 18 top_p: one_less; 1 top_p: tie' ]
+    # A list that ends early is no list of right rows.
+    austen "${chain[@]}" --expect port.ids -O json --expect-most 2 >report || [ $? = 4 ]
+    [ "$(tap <report | tail -n 1)" = 'Bail out! 17 differing rows are not listed' ]
+    # numbers
+    sampl --emit logits -O npy --samplers '' -s 1 port.json >port.npy
+    austen "${chain[@]}" --after top_p --emit logits --expect port.npy -O json >report || [ $? = 4 ]
+    [ "$(tap <report | sed -n 2p)" = 'not ok 1 - row 0: 1 numbers differ (top_p: one_less)' ]
+    # the right port
+    austen "${chain[@]}" >port.ids
+    austen "${chain[@]}" --expect port.ids -O json >report
+    [ "$(tap <report | grep -c '^ok ')" = 256 ]
+    run ! grep '^not' <(tap <report)
+    [ "$(github <report)" = '::notice file=port.ids::256 rows agree' ]
+}

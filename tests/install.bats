@@ -31,7 +31,7 @@ expected_files() {
         [ ! -e "$ROOT/build/explorer.html" ] || echo share/doc/sampl/explorer.html
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
         (cd "$ROOT/samples" && find . -maxdepth 1 -type f -printf 'share/sampl/samples/%P\n')
-        (cd "$ROOT/samples" && printf 'share/sampl/samples/%s\n' get/* live/* scale/* tune/* vectors/*)
+        (cd "$ROOT/samples" && printf 'share/sampl/samples/%s\n' ci/* get/* live/* scale/* tune/* vectors/*)
     } | sort
 }
 
