@@ -189,9 +189,9 @@ exact() {
     sampl -s 1 --samplers top_k --top-k 3 --vs 'v: --top-k 40' "$ten" 2>note >/dev/null
     grep -q "in 'v' 0 of 3 rows come out as full rows would, the others need more: ask the server for 50" note
     sampl -s 1 --neutral "$ten" 2>note >/dev/null
-    grep -q '0 of 3 rows come out as full rows would, and no list is long enough for this chain' note
+    grep -q '0 of 3 rows come out as full rows would, and this chain needs whole rows' note
     sampl -s 1 --samplers 'typ_p;top_k' --typical .9 --top-k 2 "$ten" 2>note >/dev/null
-    grep -q 'no list is long enough for this chain' note
+    grep -q 'this chain needs whole rows' note
     reply "$(perl -e 'print join ",", map { "$_=" . (-5 - $_ / 1000) } 1 .. 100')" >list.json
     sampl -s 1 --samplers top_p --top-p .999 list.json 2>note >/dev/null
     grep -q 'ask the server for more than 100' note

@@ -3,6 +3,7 @@
 
 #include "out/message.h"
 
+#include <math.h>
 #include <string.h>
 
 // Returns the row of a stage's parameter with this flag, if the stage runs. NULL: the stage is off, or lacks it.
@@ -12,13 +13,6 @@ static const struct param *runs_with(const struct stage *stage, const char *flag
         if (!strcmp(row->flag, flag))
             return row;
     return NULL;
-}
-
-// Is the stage a temperature that changes the logits?
-static bool scales(const struct stage *stage)
-{
-    const struct param *const temp = runs_with(stage, "temp");
-    return temp && param_load(temp, stage->params) != 1.0;
 }
 
 static bool penalises(const struct stage *stage)
@@ -33,19 +27,26 @@ static bool is_dynamic(const struct stage *stage)
     return range && param_load(range, stage->params) > 0.0;
 }
 
-// Temperatures that divide the logits one after the other. A dynamic temperature is a different factor in each row.
+// Returns the factor that the stage divides all logits by, 1 if it is no such temperature. NaN: the factor depends on the
+// row, or the temperature is not positive and keeps the best token only.
+static double divisor(const struct stage *stage)
+{
+    const struct param *const temp = runs_with(stage, "temp");
+    const double t = temp ? param_load(temp, stage->params) : 1.0;
+    return is_dynamic(stage) || t <= 0.0 ? NAN : t;
+}
+
+// Temperatures that divide the logits one after the other.
 static void remark_product(struct builder *lines, const struct recipe *r)
 {
     double product = 1.0;
     size_t n = 0;
-    bool fixed = true;
-    for (size_t i = 0; i < r->n_stages; i++)
-        if (r->stage[i].sampler == &sampler_temperature && runs_with(&r->stage[i], "temp")) {
-            fixed = fixed && !is_dynamic(&r->stage[i]);
-            product *= param_load(r->stage[i].sampler->params, r->stage[i].params);
-            n += scales(&r->stage[i]);
-        }
-    if (fixed && n > 1 && product > 0.0)
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const double by = r->stage[i].sampler == &sampler_temperature ? divisor(&r->stage[i]) : 1.0;
+        product *= by;
+        n += by != 1.0;
+    }
+    if (n > 1 && product > 0.0)
         builder_format(lines, "%zu temperatures multiply: together they are %.6g\n", n, product);
 }
 
@@ -64,7 +65,7 @@ void remarks_write(struct builder *lines, const struct recipe *r)
         const struct stage *const stage = &r->stage[i];
         late = late || (scaled && penalises(stage));
         one = one || keeps_one(stage);
-        scaled = scaled || scales(stage);
+        scaled = scaled || is_dynamic(stage) || (divisor(stage) > 0.0 && divisor(stage) != 1.0);
     }
     if (late)
         builder_string(lines, "temperature runs before penalties, which then act on divided logits\n");

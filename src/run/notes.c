@@ -160,7 +160,7 @@ void note_partial(const struct job *j, const struct totals *t)
         return;
     const size_t wanted = recipe_list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
     if (!wanted)
-        snprintf(advice, sizeof advice, "and no list is long enough for this chain");
+        snprintf(advice, sizeof advice, "and this chain needs whole rows");
     else
         snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
                  wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
