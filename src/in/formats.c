@@ -66,6 +66,19 @@ bool input_no_pointer(const unsigned char *head, size_t len, struct err *e)
            err_set(e, STATUS_DATA, "this is a Git LFS pointer; run git lfs pull");
 }
 
+// Does a line of numbers with commas between them begin here?
+static bool is_number_line(const unsigned char *p, const unsigned char *end)
+{
+    const char *const numbers = "0123456789+-.eE, \t\r";
+    bool comma = false;
+    for (; p < end && *p != '\n'; p++) {
+        if (!*p || !strchr(numbers, *p))
+            return false;
+        comma = comma || *p == ',';
+    }
+    return comma;
+}
+
 // Sets an error and returns false if the first bytes are those of such a file. named: the file's name says that the
 // file holds raw numbers. Such a file may begin with any two or three bytes by chance, so only longer magics count.
 static bool no_other(const unsigned char *head, size_t len, bool named, struct err *e)
@@ -75,10 +88,8 @@ static bool no_other(const unsigned char *head, size_t len, bool named, struct e
             return err_set(e, STATUS_USAGE, "this is %s: %s", others[i].name, others[i].remedy);
     if (named)
         return true;
-    const unsigned char *p = head;
-    while (p < head + len && ((*p >= ' ' && *p <= '~') || *p == '\t') && *p != ',')
-        p++;
-    return p == head || p == head + len || *p != ',' ||
+    const unsigned char *const end = head + len, *const newline = len ? memchr(head, '\n', len) : NULL;
+    return !(is_number_line(head, end) || (newline && is_number_line(newline + 1, end))) || // behind a line of names
            err_set(e, STATUS_USAGE,
                    "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
 }

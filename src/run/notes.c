@@ -85,9 +85,9 @@ static void note_widths(const struct job *j, unsigned *noted, const struct noted
     if (!j->args->against || r->row->bad || r->other->bad || !job_records(j, RECORD_PAIRS) ||
         !rows_differ_in_width(&row, other) || !note_new(noted, NOTE_WIDTHS))
         return;
-    const size_t least = row.n < other->n ? row.n : other->n, most = row.n < other->n ? other->n : row.n;
-    message_note("--against: rows have %zu and %zu tokens; the last %zu of the wider rows are left out", row.n,
-                 other->n, most - least);
+    message_note("--against: row %" PRIu64
+                 " has %zu and %zu tokens; of two widths, the ids that both have are compared",
+                 r->row->number, row.n, other->n);
 }
 
 // Is the input a file? Rows of a file were computed before the run, so that they follow a text of their own. Rows of a
