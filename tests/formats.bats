@@ -689,3 +689,28 @@ TABLE
     f32 1 2 >b.f32
     [ "$(sampl -n 2 --temp 0 b.f32)" = 1 ]
 }
+
+@test "raw rows that are read as another type give a note that names theirs, and rows that are read rightly give none" {
+    /usr/bin/python3 "$ROOT/tests/misread.py" "$SAMPL" 128 "$AUSTEN:4096"
+    /usr/bin/python3 "$ROOT/tests/misread.py" "$SAMPL" 16 "$ROOT/tests/cases/syn2000.f32:2000"
+    # Rows of two bytes and an odd width begin in the middle of a number of four.
+    f32 3.1 -2.7 5.3 >part.f32
+    for _ in {1..33}; do cat part.f32; done >odd.f32
+    sampl -f bf16 -n 65 --rows 1 -s 1 odd.f32 2>&1 >ids | grep -qF 'odd.f32: row 1 has logits up to'
+    sampl -f f32 -n 65 -s 1 --rows 0 odd.f32 2>notes
+    run -1 grep meant notes
+}
+
+@test "a reply whose texts are not those of --vocab is printed with its own, and a note says so once" {
+    printf '{"completion_probabilities":[%s,%s]}' \
+        '{"id":0,"top_logprobs":[{"id":0,"token":"x","logprob":-0.1},{"id":1,"token":" b","logprob":-3}]}' \
+        '{"id":1,"top_logprobs":[{"id":0,"token":"x","logprob":-3},{"id":1,"token":"y","logprob":-0.1}]}' >reply.json
+    printf '%s\n' c d >other
+    printf '%s\n' x b >own
+    sampl --temp 0 --vocab other --emit text reply.json >got 2>notes
+    [ "$(cat got)" = xy ]
+    [ "$(cat notes)" = 'sampl: note: reply.json: row 0 gives 2 of 2 tokens another text than --vocab; the reply'\''s own are printed' ]
+    sampl --temp 0 --vocab own --emit text reply.json >got 2>notes # " b" is "b" but for a blank, and the first row decides
+    [ "$(cat got)" = xb ]
+    [ ! -s notes ]
+}

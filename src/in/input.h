@@ -78,6 +78,7 @@ struct input_row {
     struct place place;
     int64_t recorded; // the token that was chosen from this row, or -1
     bool two_numbers; // a reply lists the chosen token with two numbers, of which the larger one counts
+    bool raw;         // the row is of a raw file, which does not tell the type of its numbers
     size_t ragged;    // of the first row of a raw file: bytes behind the file's last whole row
     bool has_texts;   // config->texts holds texts of this row's tokens
     bool bad;         // the row has an error, but the rows after it can be read; logits then has at most a width

@@ -22,7 +22,7 @@ struct flow {
     struct feed feed;
     struct pool pool;
     struct dest dest;
-    struct vocab texts; // of the tokens of the row at hand, where the input tells them and there is no other vocabulary
+    struct vocab texts; // of the tokens of the row at hand, where the input tells them
     unsigned noted;     // notes that were printed, for note_new
     struct misread misread;
     struct totals totals;
@@ -75,12 +75,15 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     bool good;
     note_seen(j, &f->noted, &(struct noted_row){s.row, s.other, width, s.result->n_vocab, partial, f->totals.rows > 0});
     misread_note(&f->misread, j->recipes->vocab, s.row, width);
+    const bool own_texts =
+        s.row->has_texts && (!j->recipes->vocab || misread_texts(&f->misread, j->recipes->vocab, &f->texts, s.row));
     message_notes(&f->misread.notes);
     if (!judge(j, &s, &good, e))
         return false;
     if (s.row->place.use != ROW_SAMPLED)
         return true;
-    if ((s.row->has_texts || s.other->has_texts) && !(f->totals.rows && f->dest.format->kind == FORMAT_CELLS))
+    if ((own_texts || (s.other->has_texts && !j->recipes->vocab)) &&
+        !(f->totals.rows && f->dest.format->kind == FORMAT_CELLS))
         f->dest.vocab = &f->texts; // the first row decides whether lines of cells have texts
     dest_begin(&f->dest);
     for (size_t i = 0; i < f->n_views; i++)
@@ -144,7 +147,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .format = a->format,
                                  .n_vocab = (size_t)a->n_vocab,
                                  .vocab = vocab,
-                                 .texts = shows_texts(j) && !vocab ? texts : NULL,
+                                 .texts = shows_texts(j) ? texts : NULL,
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
