@@ -187,3 +187,18 @@ np.save("narrow.npy", np.flip(x[:, :50], 0))'
         "$(jq .same line)" <text
 }
 
+@test "--columns chooses and orders the columns of text, tsv, json and pages" {
+    local args=(-n 4096 -s 1 --rows :9 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --neutral --vs '--temp 1.5' --vs 'x: --xtc-probability .5')
+    sampl "${args[@]}" -O json 2>/dev/null | jq -r '[.name, .options, .gain_diff_se // "nan", .kept, .lost] | @tsv' >want
+    sampl "${args[@]}" --columns gain_diff_se,kept,lost -O tsv 2>/dev/null >got
+    [ "$(head -n 1 got | tr '\t' ' ')" = 'name options gain_diff_se kept lost' ]
+    tail -n +2 got | diff - want
+    sampl "${args[@]}" --columns lost,kept -O json 2>/dev/null | head -n 1 | jq -e '(. | keys_unsorted) == ["name", "options", "swept", "lost", "kept"]'
+    sampl "${args[@]}" --columns kept,gain_diff,lost 2>/dev/null >text
+    [ "$(head -n 1 text | tr -s ' ')" = 'name kept gain_diff lost' ]
+    tail -n 1 text | grep -q '^x .*) .*) .*)  of the draw$'
+    sampl "${args[@]}" --columns lost,kept_se -O html 2>/dev/null | grep -o '<th scope="col">[a-z_]*' | tail -n 3 | sed 's/.*>//' | paste -sd' ' | diff - <(echo chain lost kept_se)
+    # Without --columns the first block of a narrow window has the columns that tell which chain to take.
+    COLUMNS=80 sampl "${args[@]}" 2>/dev/null | head -n 1 | tr -s ' ' | grep -q '^name lost gain kept gain_diff'
+    sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs '--temp 1.5' | head -n 1 | tr -s ' ' | grep -q '^name kept entropy prob'
+}

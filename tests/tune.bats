@@ -11,29 +11,71 @@ setup() {
     AUSTEN=("$ROOT/samples/austen.f16" -n 4096 --accept "@$ROOT/samples/austen.tokens")
 }
 
-@test "match.sh finds the values at which a column has the value that is asked for" {
-    "$MATCH" lost=.05 'top-p min-p top-nsigma=0.1:5' "${AUSTEN[@]}" -O json >table 2>err
+@test "match.sh finds the values at which a column comes nearest to the target without exceeding it" {
+    "$MATCH" lost=.05 'top-p min-p top-nsigma=0.1:5 epsilon-cutoff' "${AUSTEN[@]}" -O json >table 2>err
     [ ! -s err ]
-    jq -es 'length == 4 and all(.[1:][]; (.lost - .05 | fabs) < 1.01 / 256)' table
-    jq -es '[.[1:][].options | capture("--neutral --(?<name>[^=]*)=").name] == ["top-p", "min-p", "top-nsigma"]' table
+    jq -es 'length == 4 and all(.[]; .lost <= .05 and .lost > .05 - 1.01 / 256)' table
+    jq -es '[.[].name | capture("--(?<name>[^=]*)=").name] == ["top-p", "min-p", "top-nsigma", "epsilon-cutoff"]' table
+    # The neutral chain's line is left out, also of tsv and text. Differences are those to the first option.
+    jq -es '.[0].gain_diff == null and all(.[1:][]; .gain_diff_se > 0)' table
+    "$MATCH" lost=.02 'min-p top-k' "${AUSTEN[@]}" >table
+    [ "$(head -n 1 table | tr '\t' ' ')" = 'name lost lost_se gain gain_se gain_diff gain_diff_se kept' ]
+    [ "$(cut -d = -f 1 table | tail -n +2 | paste -sd,)" = '--min-p,--top-k' ]
+    awk -F '\t' 'NR > 1 && !($2 <= .02 && $4 > 0 && $5 > 0) { exit 1 }' table
+    "$MATCH" lost=.02 'min-p top-k' "${AUSTEN[@]}" -O text -o text
+    [ "$(grep -c '^--' text)" = 2 ]
+    run ! grep -q '^base' text
 }
 
 # Under top-k, `kept` is the value itself: 20.4 lies between two values.
-@test "match.sh takes whole numbers for top-k, and the value that is nearest to a jump" {
+@test "match.sh takes whole numbers for top-k, and the value below a jump" {
     "$MATCH" kept=20 'top-k' "${AUSTEN[@]}" -O json >table
-    jq -es '.[1].options == "--neutral --top-k=20" and .[1].kept == 20' table
-    "$MATCH" kept=20.4 'top-k' "${AUSTEN[@]}" -O json >table
-    jq -es '.[1].options == "--neutral --top-k=20"' table
+    jq -es 'length == 1 and .[0].options == "--top-k=20" and .[0].kept == 20' table
+    "$MATCH" kept=20.9 'top-k' "${AUSTEN[@]}" -O json >table
+    jq -es '.[0].options == "--top-k=20"' table
 }
 
 @test "match.sh takes an option whose column falls as its value rises" {
     "$MATCH" mass=.7 'min-p top-p' "${AUSTEN[@]}" -O json >table
-    jq -es 'all(.[1:][]; (.mass - .7 | fabs) < .005)' table
+    jq -es 'length == 2 and all(.[]; .mass <= .7 and .mass > .695)' table
+}
+
+@test "match.sh searches two options at once, or beside one that stays" {
+    "$MATCH" lost=.05 'top-p top-p+temp=1.5 top-p+min-p=.2:0' "${AUSTEN[@]}" -O json >table
+    jq -es '[.[].name | test("^--top-p=[.0-9]*$"), test("^--top-p=[.0-9]* --temp=1.5$"), test("^--top-p=[.0-9]* --min-p=[.0-9]*$")] | . as $a
+        | $a[0] and $a[4] and $a[8]' table
+    jq -es 'all(.[]; .lost <= .05 and .lost > .05 - 1.01 / 256) and .[1].entropy > .[0].entropy' table
+}
+
+@test "match.sh says of an option that cannot come to the target how near it comes" {
+    # 0 switches top-h off: it loses nothing there, and most of the text beside it.
+    "$SAMPL" "${AUSTEN[@]}" -s 1 --neutral --vs '--top-h 0.3' -O json | jq -r 'select(.name != "base").lost * 1000 | round / 1000' >lost
+    "$MATCH" lost=.1 'top-h=0:0.3 top-k' "${AUSTEN[@]}" -O json >table 2>err
+    [ "$(cat err)" = "match.sh: top-h=0:0.3 is not reached: it loses $(cat lost) at least" ]
+    jq -es 'length == 1 and (.[0].name | startswith("--top-k="))' table
+    run -1 "$MATCH" lost=.5 'top-p=.9:1 xtc-threshold' "${AUSTEN[@]}"
+    [[ ${lines[0]} == 'match.sh: top-p=.9:1 is not reached: it loses '*' at most' ]]
+    [ "${lines[1]}" = 'match.sh: xtc-threshold is not reached: it is off at every value' ]
+}
+
+@test "match.sh runs the program that SAMPL names, that of its source tree, or that of the PATH" {
+    mkdir -p tree/samples/tune tree/build bin
+    cp "$MATCH" tree/samples/tune
+    printf '#!/bin/sh\necho tree >>ran\nexec "%s" "$@"\n' "$SAMPL" >tree/build/sampl
+    printf '#!/bin/sh\necho path >>ran\nexec "%s" "$@"\n' "$SAMPL" >bin/sampl
+    chmod +x tree/build/sampl bin/sampl
+    PATH=$PWD/bin:$PATH tree/samples/tune/match.sh kept=3 top-k "${AUSTEN[@]}" --rows :5 >table
+    [ ! -e ran ] # SAMPL is set here
+    SAMPL='' PATH=$PWD/bin:$PATH tree/samples/tune/match.sh kept=3 top-k "${AUSTEN[@]}" --rows :5 >table
+    [ "$(sort -u ran)" = tree ]
+    rm tree/build/sampl ran
+    SAMPL='' PATH=$PWD/bin:$PATH tree/samples/tune/match.sh kept=3 top-k "${AUSTEN[@]}" --rows :5 >table
+    [ "$(sort -u ran)" = path ]
 }
 
 @test "match.sh names a wrong column, a wrong target and sampl's own errors" {
     run -2 "$MATCH" loss=.05 top-p "${AUSTEN[@]}"
-    [[ $output == *"the table has no column 'loss'"* ]]
+    [[ $output == *"--columns: 'loss' is none of kept"* ]]
     run -2 "$MATCH" lost top-p "${AUSTEN[@]}"
     [[ $output == *"'lost=lost' is not COLUMN=VALUE"* ]]
     run ! "$MATCH" kept=2 nucleus "${AUSTEN[@]}"

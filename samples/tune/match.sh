@@ -7,14 +7,20 @@ usage() {
     cat <<'END'
 usage: match.sh COLUMN=VALUE 'OPTION...' FILE [ARGUMENT...]
 
-For each OPTION, finds the value at which the mean of COLUMN over the rows of FILE is VALUE, and prints the table of the chains with these
-values. Every chain has that option only: --neutral switches the other samplers off. An OPTION is the name of one of sampl's options, such
-as top-p, or NAME=FROM:TO where its values lie outside the usual range. ARGUMENTs are sampl's: --accept @FILE, -n N, or an output format.
+For each OPTION, finds the value at which the mean of COLUMN over the rows of FILE comes nearest to VALUE without exceeding it. Every chain
+has that option only: the other samplers are off. Prints tab-separated lines: the option with its value, COLUMN, gain and kept, with their
+errors. gain_diff is the difference to the first OPTION's gain. ARGUMENTs are sampl's: --accept @FILE, -n N, or -O for another output.
 
-    match.sh lost=.05 'top-p min-p top-nsigma' rows.f16 -n 4096 --accept @ids
+    match.sh lost=.05 'top-p min-p top-nsigma' rows.f16 -n 4096 --accept @ids --rows :300
 
-A column that jumps past VALUE, as every column does for whole numbers such as top-k, gets the value next to the jump. SAMPL names the
-program to run.
+OPTION        is searched
+top-p         in the usual range of this option of sampl
+top-p=.5:.9   from .5 to .9
+top-p+temp=2  in a chain with a temperature of 2
+top-p+min-p   together: both go through their ranges at once, from the end that forbids most to the end that forbids least
+
+An option that cannot come to VALUE is reported as "not reached". SAMPL names the program to run; otherwise it is build/sampl of this source
+tree, or sampl of the PATH.
 END
 }
 
@@ -25,39 +31,22 @@ die() {
 
 [ "${1-}" != --help ] || { usage && exit; }
 [ $# -ge 3 ] || { usage >&2 && exit 2; }
-: "${SAMPL:=sampl}"
 column=${1%%=*} target=${1#*=} options=$2 file=$3
 shift 3
-command -v jq >/dev/null || die "jq is missing"
 [[ $target =~ ^[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$ ]] || die "'$column=$target' is not COLUMN=VALUE"
+built=$(dirname "$(readlink -f "$0")")/../../build/sampl
+if [ -z "${SAMPL-}" ] && [ -x "$built" ]; then SAMPL=$built; fi
+: "${SAMPL:=sampl}"
 
-# range NAME: prints the values that an option is searched in, FROM:TO.
-range() {
-    case $1 in
-    *=*:*) echo "${1#*=}" ;;
-    top-k | min-k | min-keep) echo 1:100000 ;;
-    top-nsigma | top-n-sigma) echo 0:20 ;;
-    temp) echo 0.01:10 ;;
-    *) echo 0:1 ;;
-    esac
-}
-
-# columns ARRAY NAME=VALUE...: sets the array to the column's mean for each of the options at its value.
-columns() {
-    local word vs=()
-    for word in "${@:2}"; do vs+=(--vs "--neutral --$word"); done
-    "$SAMPL" -s 1 "${arguments[@]}" "${vs[@]}" -O json "$file" 2>"$work/messages" >"$work/table" || { cat "$work/messages" >&2 && exit 1; }
-    jq -r --arg c "$column" 'select(.options != "") | if has($c) then .[$c] // "none" else error("no such column: \($c)") end' "$work/table" \
-        >"$work/column" 2>"$work/messages" || die "the table has no column '$column'"
-    mapfile -t "$1" <"$work/column"
-}
-
-# The arguments of the search, and the output format of the last run.
-arguments=() shown=()
+# The arguments of the search, and the output of the last run.
+arguments=() shown=() output=''
 while [ $# -gt 0 ]; do
     case $1 in
-    -O | --output-format | -o | --output) shown+=("$1" "${2-}") && shift ;;
-    -O?* | --output-format=* | -o?* | --output=*) shown+=("$1") ;;
+    -O | --output-format) shown=("$1" "${2-}") && shift ;;
+    -O?* | --output-format=*) shown=("$1") ;;
+    -o | --output) output=${2-} && shift ;;
+    --output=*) output=${1#*=} ;;
+    -o?*) output=${1#-o} ;;
     *) arguments+=("$1") ;;
     esac
     shift
@@ -65,51 +54,115 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-names=() low=() high=() first=() last=() found=()
-for word in $options; do
-    ends=$(range "$word")
-    names+=("${word%%=*}") low+=("${ends%%:*}") high+=("${ends#*:}")
-done
-[ ${#names[@]} -gt 0 ] || die "no option is given"
 
-# at VALUE...: the options with these values, in words.
-at() {
-    words=()
-    for value; do words+=("${names[${#words[@]}]}=$value"); done
+# specs: reads lines of a place from 0 to 1 and an OPTION; prints the options with the values at this place.
+specs() {
+    awk '
+        function range(name) {
+            if (name ~ /^(min-p|top-a|epsilon-cutoff|eta-cutoff)$/) return "1:0"
+            if (name ~ /-k$|-keep$/) return "1:100000"
+            if (name ~ /^top-n-?sigma$/) return "0:20"
+            return name == "temp" ? "0.01:10" : "0:1"
+        }
+        {
+            n = split($2, part, "+")
+            for (i = 1; i <= n; i++) {
+                name = value = part[i]
+                sub(/=.*/, "", name)
+                value = part[i] ~ /=/ ? substr(part[i], length(name) + 2) : range(name)
+                if (split(value, end, ":") == 2) {
+                    x = end[1] + $1 * (end[2] - end[1])
+                    value = name ~ /-k$|-keep$/ ? sprintf("%d", x + 0.5) : sprintf("%.6g", x)
+                }
+                printf "%s--%s=%s", (i == 1 ? "" : " "), name, value
+            }
+            print ""
+        }'
 }
 
-# Does the column rise with the option? It is told by both ends.
-at "${low[@]}" && columns first "${words[@]}"
-at "${high[@]}" && columns last "${words[@]}"
+# table SPECS ARGUMENT...: prints sampl's table of the chains in a file's lines.
+table() {
+    local vs=()
+    while read -r spec; do vs+=(--vs "$spec"); done <"$1"
+    "$SAMPL" -s 1 "${arguments[@]}" --neutral "${vs[@]}" "${@:2}" "$file"
+}
 
-# Bisection of all options at once: each step runs sampl once, with a variant for each option.
-for ((step = 0; step < 20; step++)); do
-    mapfile -t middle < <(for i in "${!names[@]}"; do
-        awk -v a="${low[i]}" -v b="${high[i]}" -v n="${names[i]}" 'BEGIN { m = (a + b) / 2; printf n ~ /-k$|-keep$/ ? "%d\n" : "%.6g\n", m }'
-    done)
-    at "${middle[@]}" && columns found "${words[@]}"
-    moved=no
-    for i in "${!names[@]}"; do
-        if [ "${middle[i]}" = "${low[i]}" ] || [ "${middle[i]}" = "${high[i]}" ]; then continue; fi
-        moved=yes
-        if awk -v x="${found[i]}" -v t="$target" -v a="${first[i]}" -v b="${last[i]}" 'BEGIN { exit !((x + 0 < t + 0) == (a + 0 < b + 0)) }'; then
-            low[i]=${middle[i]}
-        else
-            high[i]=${middle[i]}
-        fi
+# measure SPECS: prints the column of each chain, and its overlap with the neutral chain: 1 if the option is off.
+measure() {
+    table "$1" -O tsv --columns "$column,overlap" 2>"$work/messages" >"$work/table" || { cat "$work/messages" >&2 && exit 2; }
+    tail -n +3 "$work/table" | cut -f 3,4
+}
+
+# The ends of each OPTION. An end that the option refuses is left out, and so is one that switches it off: the value beside it counts.
+INSIDE=0.000001
+for word in $options; do
+    for place in 0 1; do
+        beside=$(awk -v p=$place -v d=$INSIDE 'BEGIN { print p ? 1 - d : d }')
+        read -ra try < <(echo "$place $word" | specs)
+        "$SAMPL" --neutral "${try[@]}" --print-chain >/dev/null 2>&1 || place=$beside
+        echo "$place $word"
     done
-    [ $moved = yes ] || break
+done >"$work/ends"
+[ -s "$work/ends" ] || die "no option is given"
+specs <"$work/ends" >"$work/specs"
+measure "$work/specs" >"$work/found"
+paste -d ' ' "$work/ends" "$work/found" |
+    awk -v d=$INSIDE '{ if ($4 == 1 && ($1 == 0 || $1 == 1)) $1 = $1 ? 1 - d : d; print $1, $2 }' >"$work/inside"
+specs <"$work/inside" >"$work/specs"
+measure "$work/specs" >"$work/found"
+
+# The state, a line for each OPTION: it; both places; whether the column rises between them; the place of the largest column that does not exceed
+# the target, and this column; the least and the largest column. The places at which the option is off count for none of these four.
+functions='
+    function number(x) { return x ~ /^-?[0-9]/ ? x + 0 : 1e300 }
+    function consider(place, x, overlap) {
+        if (overlap == 1) return
+        if (x <= target && (best == "none" || x > value)) { best = place; value = x }
+        if (x < least) least = x
+        if (x > most) most = x
+    }'
+paste -d ' ' "$work/inside" "$work/found" | tr '\t' ' ' | awk -v target="$target" "$functions"'
+    NR % 2 { low = $1; first = number($3); off = $4; next }
+    {
+        best = "none"; value = 0; least = 1e300; most = -1e300
+        consider(low, first, off)
+        consider($1, number($3), $4)
+        print $2, low, $1, (number($3) > first), best, value, least, most
+    }' >"$work/state"
+
+# Bisection of all options at once: each step runs sampl once.
+for ((step = 0; step < 24; step++)); do
+    awk '{ printf "%.9g %s\n", ($2 + $3) / 2, $1 }' "$work/state" >"$work/middle"
+    specs <"$work/middle" >"$work/now"
+    if cmp -s "$work/now" "$work/specs"; then break; fi
+    mv "$work/now" "$work/specs"
+    measure "$work/specs" >"$work/found"
+    cut -d ' ' -f 1 "$work/middle" | paste -d ' ' "$work/state" - "$work/found" | tr '\t' ' ' | awk -v target="$target" "$functions"'
+        {
+            best = $5; value = $6; least = $7; most = $8
+            consider($9, number($10), $11)
+            if ((number($10) <= target) == $4) $2 = $9; else $3 = $9
+            print $1, $2, $3, $4, best, value, least, most
+        }' >"$work/next"
+    mv "$work/next" "$work/state"
 done
 
-# Of the two ends that are left, the one whose column is nearer to the target.
-at "${low[@]}" && columns first "${words[@]}"
-at "${high[@]}" && columns last "${words[@]}"
-mapfile -t best < <(for i in "${!names[@]}"; do
-    awk -v x="${first[i]}" -v y="${last[i]}" -v t="$target" -v a="${low[i]}" -v b="${high[i]}" '
-        function far(v) { return v == "none" ? 1e300 : v > t ? v - t : t - v }
-        BEGIN { print far(x + 0) <= far(y + 0) ? a : b }'
-done)
-at "${best[@]}"
-vs=()
-for word in "${words[@]}"; do vs+=(--vs "--neutral --$word"); done
-"$SAMPL" -s 1 "${arguments[@]}" "${vs[@]}" "${shown[@]}" "$file"
+# Options whose columns are all above the target or all below it do not reach it.
+awk -v c="$column" -v t="$target" '$7 > t || $8 < t {
+    high = $7 > t
+    why = sprintf("%s %.3g at %s", c == "lost" ? "it loses" : c " is", high ? $7 : $8, high ? "least" : "most")
+    printf("match.sh: %s is not reached: %s\n", $1, $7 > $8 ? "it is off at every value" : why) }' "$work/state" >&2
+awk -v t="$target" '$7 <= t && $8 >= t { print $5, $1 }' "$work/state" | specs >"$work/specs"
+[ -s "$work/specs" ] || exit 1
+read -r base <"$work/specs"
+columns=$column,${column}_se
+if [[ " ${arguments[*]} " == *' --accept'* ]] && [ "$column" != gain ]; then columns+=,gain,gain_se,gain_diff,gain_diff_se; fi
+[ "$column" = kept ] || columns+=,kept
+fields=1-
+[ ${#shown[@]} -gt 0 ] || shown=(-O tsv --columns "$columns") fields=1,3-
+[ -z "$output" ] || exec >"$output"
+if [[ "${shown[*]}" == *html ]]; then
+    table "$work/specs" --base "$base" "${shown[@]}"
+else
+    table "$work/specs" --base "$base" "${shown[@]}" | sed -e $'/^base[ \t]/d' -e '/^{"name":"base"/d' | cut -f "$fields"
+fi

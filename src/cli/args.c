@@ -239,6 +239,8 @@ bool args_check(const struct args *a, struct err *e)
         const char *format, *what, *with;
     } messages[] = {
         {a->against && (a->vs.n || a->sweeps.n), "--against does not go with --vs or --sweep"},
+        {a->columns && (!variants || a->diff || a->report || named || (a->dump && format->kind != FORMAT_PAGE)),
+         "--columns is for the table of --vs, --sweep or --against"},
         {a->base && !a->vs.n && !a->sweeps.n, "--base needs variants: --vs or --sweep"},
         {reads_input_twice(a, a->against), "--against: standard input cannot be read twice"},
         {variants && a->action != ACTION_RUN,

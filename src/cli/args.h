@@ -96,6 +96,7 @@ struct args {
 
     // variants: the SPECs of --vs and OPTION=LISTs of --sweep
     struct words vs, sweeps;
+    const char *columns; // of the table, separated by commas; NULL: all
     const char *base;    // name of the chain that the others are compared with; NULL: that of the command line
     const char *against; // a file with other rows of the same contexts; NULL: none
     bool report;

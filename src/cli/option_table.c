@@ -416,6 +416,8 @@ static const struct option_row table[] = {
      .help = "compare with another chain; a preset, or options, which NAME: before them names; may be repeated"},
     {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, WORDS(sweeps),
      .help = "compare the values of an option; a,b,c or FROM:TO:STEP; several sweeps give all combinations"},
+    {"columns", .metavar = "LIST", TUNING, AT(columns), .set = set_string,
+     .help = "columns of the table of variants, in this order; as lost,gain,gain_diff"},
     {"base", .metavar = "NAME", TUNING, AT(base), .set = set_string,
      .help = "compare with the variant of this name; in place of the chain of the command line"},
     {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_against,

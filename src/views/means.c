@@ -162,6 +162,67 @@ static bool has_column(const struct job *j, const struct table_source *s, const 
     return true;
 }
 
+static void add_field(struct means_list *l, size_t column, enum means_part part)
+{
+    l->field[l->n++] = (struct means_field){column, part};
+}
+
+const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT])
+{
+    static const char *const suffix[] = {"", "_se", "_diff", "_diff_se"};
+    snprintf(text, CELL_TEXT, "%s%s", m->column[f.column].name, suffix[f.part]);
+    return text;
+}
+
+static bool has_part(const struct table_column *c, enum means_part part)
+{
+    switch (part) {
+    case MEANS_VALUE:
+        return true;
+    case MEANS_ERROR:
+        return c->kind != COLUMN_COUNT;
+    case MEANS_DIFFERENCE:
+    case MEANS_DIFFERENCE_ERROR:
+        return c->paired;
+    }
+    return false;
+}
+
+// Adds the field of a name [len] to the shown ones. False if there is none, or if no more fit.
+static bool choose_field(struct means *m, const char *name, size_t len)
+{
+    char text[CELL_TEXT];
+    for (size_t k = 0; k < m->n_columns && m->shown.n < MEANS_FIELDS; k++)
+        for (enum means_part part = MEANS_VALUE; part <= MEANS_DIFFERENCE_ERROR; part++) {
+            const char *const own = means_name(m, (struct means_field){k, part}, text);
+            if (!has_part(&m->column[k], part) || strlen(own) != len || memcmp(own, name, len) != 0)
+                continue;
+            add_field(&m->shown, k, part);
+            return true;
+        }
+    return false;
+}
+
+// Lists the fields that --columns names.
+static bool choose_fields(struct means *m, const char *names, struct err *e)
+{
+    for (const char *at = names;; at++) {
+        const size_t len = strcspn(at, ",");
+        if (!choose_field(m, at, len)) {
+            struct builder all = {.most = 400};
+            for (size_t k = 0; k < m->n_columns; k++)
+                builder_format(&all, k ? ", %s" : "%s", m->column[k].name);
+            err_set(e, STATUS_USAGE, "--columns: '%.*s' is none of %s; nor one of these with _se, _diff or _diff_se",
+                    err_clip_part(at, len, 40), at, all.text ? all.text : "");
+            builder_free(&all);
+            return false;
+        }
+        at += len;
+        if (!*at)
+            return true;
+    }
+}
+
 bool means_open(struct means *m, const struct job *j, struct err *e)
 {
     const char *const *const measures = job_measures(j);
@@ -177,7 +238,9 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
         if (has_column(j, s, name))
             m->column[m->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
     }
-    return m->sums || err_from_fault(e, fault_memory());
+    if (!m->sums)
+        return err_from_fault(e, fault_memory());
+    return !j->args->columns || choose_fields(m, j->args->columns, e);
 }
 
 void means_free(struct means *m) { free(m->sums); }
@@ -214,49 +277,41 @@ static void note_chance(const struct job *j)
     }
 }
 
-static void add_field(struct means_list *l, size_t column, enum means_part part)
-{
-    l->field[l->n++] = (struct means_field){column, part};
-}
-
 // Adds the fields of some columns as programs read them: the means, their errors, and the differences to the base.
 static void add_fields(struct means *m, size_t first, size_t last)
 {
-    for (size_t k = first; k < last; k++)
-        add_field(&m->all, k, MEANS_VALUE);
-    for (size_t k = first; k < last; k++)
-        if (m->column[k].kind != COLUMN_COUNT)
-            add_field(&m->all, k, MEANS_ERROR);
-    for (size_t k = first; k < last; k++)
-        if (m->column[k].paired) {
-            add_field(&m->all, k, MEANS_DIFFERENCE);
-            add_field(&m->all, k, MEANS_DIFFERENCE_ERROR);
-        }
+    for (enum means_part part = MEANS_VALUE; part <= MEANS_DIFFERENCE; part++)
+        for (size_t k = first; k < last; k++)
+            if (has_part(&m->column[k], part)) {
+                add_field(&m->all, k, part);
+                if (part == MEANS_DIFFERENCE)
+                    add_field(&m->all, k, MEANS_DIFFERENCE_ERROR);
+            }
 }
 
-// Lists the means for people: first those that tell which chain to take.
+// Lists all columns for people: first those that tell which chain to take.
 static void show_fields(struct means *m)
 {
-    static const char *const first[] = {"lost", "gain", "kept", "gain"};
-    enum { FIRST = sizeof first / sizeof *first };
-    bool done[MEANS_COLUMNS] = {false};
-    for (size_t i = 0; i < FIRST; i++)
-        for (size_t k = 0; k < m->n_columns; k++)
-            if (!strcmp(m->column[k].name, first[i])) {
-                add_field(&m->shown, k, done[k] ? MEANS_DIFFERENCE : MEANS_VALUE);
-                done[k] = true;
-            }
-    for (size_t k = 0; k < m->n_columns; k++)
-        if (!done[k])
+    static const char *const first[] = {"lost", "gain", "kept", "gain_diff"};
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        choose_field(m, first[i], strlen(first[i]));
+    const size_t n = m->shown.n;
+    for (size_t k = 0; k < m->n_columns; k++) {
+        bool done = false;
+        for (size_t i = 0; i < n; i++)
+            done = done || m->shown.field[i].column == k;
+        if (!done)
             add_field(&m->shown, k, MEANS_VALUE);
+    }
 }
 
 void means_end(struct means *m)
 {
+    const bool chosen = m->job->args->columns;
     size_t n = 0, rows = 0;
     for (size_t i = 0; i < m->n_columns; i++) {
         const enum table_when when = sources[m->column[i].source].when;
-        if ((when != PARTIAL && when != PARTIAL_ACCEPTS) || any_value(m, m->column[i].source))
+        if (chosen || (when != PARTIAL && when != PARTIAL_ACCEPTS) || any_value(m, m->column[i].source))
             m->column[n++] = m->column[i];
     }
     m->n_columns = n;
@@ -265,7 +320,8 @@ void means_end(struct means *m)
     add_fields(m, 0, rows);
     add_field(&m->all, rows, MEANS_VALUE);
     add_fields(m, rows + 1, n);
-    show_fields(m);
+    if (!chosen)
+        show_fields(m);
     note_chance(m->job);
 }
 
@@ -315,13 +371,6 @@ static struct means_cell cell_of(const struct table_source *s, const struct tabl
 static struct means_cell field_cell(const struct means *m, size_t variant, struct means_field f)
 {
     return cell_of(&sources[m->column[f.column].source], &m->sums[variant], f.part);
-}
-
-const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT])
-{
-    static const char *const suffix[] = {"", "_se", "_diff", "_diff_se"};
-    snprintf(text, CELL_TEXT, "%s%s", m->column[f.column].name, suffix[f.part]);
-    return text;
 }
 
 // Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
@@ -410,12 +459,15 @@ static void swept_fields(struct dest *d, const struct job *j, const struct varia
 static void chain_fields(const struct means *m, struct dest *d, size_t i, const char *tail)
 {
     const struct variant *const v = &m->job->named[i];
+    // The script of a page needs all columns.
+    const bool chosen = m->job->args->columns && d->format->kind != FORMAT_PAGE;
+    const struct means_list *const l = chosen ? &m->shown : &m->all;
     char name[CELL_TEXT];
     field_text(d, "name", v->name, true);
     field_text(d, "options", v->options, true);
     swept_fields(d, m->job, v);
-    for (size_t k = 0; k < m->all.n; k++) {
-        const struct means_field f = m->all.field[k];
+    for (size_t k = 0; k < l->n; k++) {
+        const struct means_field f = l->field[k];
         if (sources[m->column[f.column].source].kind == ROWS)
             field_bool(d, "of_the_draw", recipe_by_chance(m->job->variant[i]));
         field_double(d, means_name(m, f, name), field_cell(m, i, f).value);

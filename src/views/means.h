@@ -7,7 +7,7 @@
 #include "out/dest.h"
 #include "views/job.h"
 
-enum { MEANS_COLUMNS = 26 };
+enum { MEANS_COLUMNS = 26, MEANS_FIELDS = 4 * MEANS_COLUMNS };
 
 // A field of the table: the mean of a column, or a number that belongs to it. The base has no differences.
 struct means_field {
@@ -26,9 +26,9 @@ struct means {
     } column[MEANS_COLUMNS]; // that may have values; means_end leaves those that have
     size_t n_columns;
     struct means_list {
-        struct means_field field[4 * MEANS_COLUMNS];
+        struct means_field field[MEANS_FIELDS];
         size_t n;
-    } all, shown; // set by means_end: all fields, for programs; those that people see
+    } all, shown; // set by means_end: all fields, and those to show: of --columns, or the columns in people's order
 };
 
 struct means_cell {
