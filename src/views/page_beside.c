@@ -167,8 +167,14 @@ static void table(const struct pages *v)
     struct builder *const b = &v->page.columns.dest->text;
     char text[CELL_TEXT];
     builder_string(b, "<section id=\"means\" aria-labelledby=\"means-head\">\n"
-                      "<h2 id=\"means-head\">Means over the rows</h2>\n"
-                      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
+                      "<h2 id=\"means-head\">Means over the rows</h2>\n");
+    if (job_accepts(j))
+        builder_string(b,
+                       "<p class=\"note\">To choose a chain, take a text by people of 600 tokens or more, and chains "
+                       "that lose an equal share of its tokens: 5 %, unless you know better. "
+                       "<code>match.sh</code> finds such chains. There the larger gain wins. Two chains are alike on "
+                       "this text if gain_diff is below twice its error.</p>\n");
+    builder_string(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
                       "<thead><tr><th scope=\"col\">chain</th>");
     for (size_t k = 0; k < m->shown.n; k++)
         builder_format(b, "<th scope=\"col\">%s</th>", means_name(m, m->shown.field[k], text));

@@ -16,15 +16,18 @@ struct table {
 
 static size_t means_width(const void *arg, size_t k)
 {
-    enum { MEAN = 8, SHARE = 13, WITH_ERROR = 17 };
+    enum { MEAN = 8, SHARE = 13, SIGNED = 14, WITH_ERROR = 17 };
     const struct table *const t = arg;
     const struct means *const m = &t->means;
     const struct means_field f = m->shown.field[k];
     char name[CELL_TEXT];
     const size_t wide = strlen(means_name(m, f, name));
     size_t width = MEAN;
-    if (means_with_error(m, f, t->errors))
-        width = m->column[f.column].kind == COLUMN_SHARE ? SHARE : WITH_ERROR;
+    if (means_with_error(m, f, t->errors)) {
+        const struct table_column *const c = &m->column[f.column];
+        const size_t share = c->paired ? SIGNED : SHARE; // gain and differences may be negative
+        width = c->kind == COLUMN_SHARE ? share : WITH_ERROR;
+    }
     return wide > width ? wide : width;
 }
 
