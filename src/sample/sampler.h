@@ -68,6 +68,9 @@ struct param {
 // For a sampler: its table of parameters, and the struct that the table describes.
 #define PARAMS(table, tag) .params = (table), .params_size = sizeof(struct tag)
 
+// For a sampler whose state is a generator.
+#define RNG_STATE .size = sizeof(struct rng), .reset = reset_rng, .release = release_rng
+
 // The parameters of a sampler that has one number, or one number and --min-keep.
 struct value_params {
     float value;

@@ -15,11 +15,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 static void skip(void *self, uint64_t rows, uint64_t width) { rng_discard(self, 2 * rows); }
 
 const struct sampler sampler_dist = {.name = "dist",
-                                     .size = sizeof(struct rng),
+                                     RNG_STATE,
                                      .takes_deferred = true,
                                      .selector = true,
                                      .apply = apply,
                                      .rest = {apply_with_rest},
-                                     .reset = reset_rng,
-                                     .skip = skip,
-                                     .release = release_rng};
+                                     .skip = skip};

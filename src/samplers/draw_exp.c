@@ -71,10 +71,8 @@ static void skip(void *self, uint64_t rows, uint64_t width) { rng_discard(self, 
 
 const struct sampler sampler_draw_exp = {.name = "draw_exp",
                                          .selector = true,
-                                         .size = sizeof(struct rng),
+                                         RNG_STATE,
                                          .skips_by_width = true,
                                          .apply = apply,
                                          .rest = {apply_with_rest},
-                                         .reset = reset_rng,
-                                         .skip = skip,
-                                         .release = release_rng};
+                                         .skip = skip};

@@ -180,36 +180,19 @@ static void top_p_above_rest(void *self, struct cand *c, const struct stage *sta
         top_p_cut(self, c, stage);
 }
 
-const struct sampler sampler_top_k_prob = {.limits = LIMITS_OTHERWISE,
-                                           .hands = HANDS_SAME,
-                                           .name = "top_k_prob",
-                                           PARAMS(top_k, engine_stage_params),
-                                           .apply = top_k_prob};
-const struct sampler sampler_top_k_prob_all = {.hands = HANDS_SAME,
-                                               .name = "top_k_prob_all",
-                                               PARAMS(top_k_all, engine_stage_params),
-                                               .enabled = filters,
-                                               .apply = top_k_prob};
-const struct sampler sampler_min_p_cut = {.limits = LIMITS_OTHERWISE,
-                                          .hands = HANDS_SAME,
-                                          .name = "min_p_cut",
-                                          PARAMS(min_p, engine_stage_params),
-                                          .runs = {ABOVE, 0},
-                                          .apply = min_p_cut,
-                                          .rest = {min_p_cut_rest, stage_always}};
-const struct sampler sampler_top_p_above = {.limits = LIMITS_OTHERWISE,
-                                            .hands = HANDS_SAME,
-                                            .name = "top_p_above",
-                                            PARAMS(top_p, engine_stage_params),
-                                            .runs = {BELOW, 1},
-                                            .apply = top_p_cut,
-                                            .rest = {top_p_above_rest, stage_always}};
-const struct sampler sampler_top_p_reach = {.limits = LIMITS_OTHERWISE,
-                                            .hands = HANDS_SAME,
-                                            .name = "top_p_reach",
-                                            PARAMS(top_p, engine_stage_params),
-                                            .runs = {BELOW, 1},
-                                            .apply = top_p_cut};
+#define CUT(NAME, ROWS, APPLY, ...)                                                                           \
+    {                                                                                                         \
+        .name = (NAME), PARAMS(ROWS, engine_stage_params), .hands = HANDS_SAME, .apply = (APPLY), __VA_ARGS__ \
+    }
+
+const struct sampler sampler_top_k_prob = CUT("top_k_prob", top_k, top_k_prob, .limits = LIMITS_OTHERWISE);
+const struct sampler sampler_top_k_prob_all = CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters);
+const struct sampler sampler_min_p_cut = CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE,
+                                             .runs = {ABOVE, 0}, .rest = {min_p_cut_rest, stage_always});
+const struct sampler sampler_top_p_above = CUT("top_p_above", top_p, top_p_cut, .limits = LIMITS_OTHERWISE,
+                                               .runs = {BELOW, 1}, .rest = {top_p_above_rest, stage_always});
+const struct sampler sampler_top_p_reach =
+    CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1});
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 
@@ -263,10 +246,5 @@ const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
                                          .rest = {apply_with_rest},
                                          .reset = reset_pcg,
                                          .skip = skip_pcg};
-const struct sampler sampler_draw_mt = {.name = "draw_mt",
-                                        .size = sizeof(struct rng),
-                                        .selector = true,
-                                        .apply = draw_mt,
-                                        .reset = reset_rng,
-                                        .skip = skip_rng,
-                                        .release = release_rng};
+const struct sampler sampler_draw_mt = {
+    .name = "draw_mt", RNG_STATE, .selector = true, .apply = draw_mt, .skip = skip_rng};

@@ -54,21 +54,12 @@ static void release(void *self)
     idmap_free(&s->banned);
 }
 
-const struct sampler sampler_no_repeat_ngram = {.name = "no_repeat_ngram",
-                                                .letter = 'n',
-                                                .foreign = true,
-                                                PARAMS(params, count_params),
-                                                .size = sizeof(struct ngram_state),
-                                                .runs = {ABOVE, 0},
-                                                .window = window,
-                                                .apply = apply,
-                                                .rest = {rest},
-                                                .release = release};
-const struct sampler sampler_no_repeat_ngram_any = {.name = "no_repeat_ngram_any",
-                                                    PARAMS(any_params, count_params),
-                                                    .size = sizeof(struct ngram_state),
-                                                    .runs = {ABOVE, 0},
-                                                    .window = window,
-                                                    .apply = apply,
-                                                    .rest = {rest},
-                                                    .release = release};
+#define NO_REPEAT_NGRAM(NAME, ROWS, ...)                                                                    \
+    {                                                                                                       \
+        .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct ngram_state), .runs = {ABOVE, 0}, \
+        .window = window, .apply = apply, .rest = {rest}, .release = release, __VA_ARGS__                   \
+    }
+
+const struct sampler sampler_no_repeat_ngram =
+    NO_REPEAT_NGRAM("no_repeat_ngram", params, .letter = 'n', .foreign = true);
+const struct sampler sampler_no_repeat_ngram_any = NO_REPEAT_NGRAM("no_repeat_ngram_any", any_params, .letter = 0);

@@ -97,11 +97,9 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
 const struct sampler sampler_xtc = {.name = "xtc",
                                     .letter = 'x',
                                     PARAMS(params, xtc_params),
-                                    .size = sizeof(struct rng),
+                                    RNG_STATE,
                                     .enabled = enabled,
                                     .apply = apply,
                                     .rest = {rest},
                                     .by_chance = by_chance,
-                                    .needs_rows = stage_always, // a draw only where there are candidates enough
-                                    .reset = reset_rng,
-                                    .release = release_rng};
+                                    .needs_rows = stage_always}; // a draw only where there are candidates enough
