@@ -373,6 +373,9 @@ refused() {
     local base=(--samplers 'top_k=9;dry;temperature' -l 304-inf --dry-multiplier 2 --dry-allowed-length 1 --dry-sequence-breaker was
         --bad-word-tokens 404 --neutral --grammar 'root ::= [a-z ]' --engine ollama)
     sampl -s 1 --dry-multiplier 0.8 --print-chain=json >plain.json
+    # It names the program, llama.cpp's release and the engine, as --version does.
+    [ "$(jq -r '"sampl \(.version)\ncompatible with llama.cpp \(.llama_cpp)\nengine \(.engine)"' plain.json)" = "$(sampl --version | head -n 2)
+engine llama" ]
     sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --dry-multiplier 0.8 --print-chain >want
     sampl --vocab "$ROOT/samples/austen.gguf" "${base[@]}" --preset ./plain.json --print-chain | sed 's/ ([a-z ]*)//g' >got
     sed 's/ ([a-z ]*)//g' want | diff - got

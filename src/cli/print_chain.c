@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "chain/chain.h"
+#include "cli/help.h"
 #include "cli/remarks.h"
 #include "grammar/grammar.h"
 #include "settings/draft.h"
@@ -304,9 +305,8 @@ static bool write_json(const struct chain_text *t)
     const struct breakers *const breakers = &p->breakers->breakers;
     const struct bans *const bans = &p->bans->bans;
     bool shown[CATALOG_MOST] = {false};
-    builder_byte(b, '{');
-    if (p->engine->options)
-        builder_format(b, "\"engine\":\"%s\",", p->engine->name);
+    builder_format(b, "{\"version\":\"" SAMPL_VERSION "\",\"llama_cpp\":\"" SAMPL_LLAMA_RELEASE "\",\"engine\":\"%s\",",
+                   p->engine->name);
     write_seed(t);
     builder_string(b, t->a->grammar_first ? ",\"grammar_first\":true," : ",");
     if (!write_reasoning(t))

@@ -200,8 +200,9 @@ static bool add_stages(struct foreign *f, const char *engine)
 // Reads a member besides the chain: a parameter that no stage shows, or one that presets share. Others are refused.
 bool printed_key(struct foreign *f, const cJSON *item)
 {
-    static const char finished[] = "chain engine from samplers reasoning grammar_first bad_words_ids eog_tokens "
-                                   "dry_breaker_tokens";
+    static const char finished[] =
+        "version llama_cpp chain engine from samplers reasoning grammar_first bad_words_ids eog_tokens "
+        "dry_breaker_tokens";
     const struct option_row *const row = foreign_row(f, item->string);
     if (is_member(item, finished))
         return true;
@@ -271,7 +272,11 @@ static bool bans_removed(const struct foreign *f)
 
 void printed_finish(struct foreign *f)
 {
-    const char *const engine = cJSON_GetStringValue(json_member(f->root, "engine"));
+    const char *const named = cJSON_GetStringValue(json_member(f->root, "engine")), *const engine =
+                                                                                        named && strcmp(named,
+                                                                                                        "llama") != 0
+                                                                                            ? named
+                                                                                            : NULL;
     const cJSON *const ends = json_array(f->root, "eog_tokens"), *end;
     if (!add_stages(f, engine) || !add_id_lists(f, "dry-breaker-tokens", json_member(f->root, "dry_breaker_tokens")) ||
         (!bans_removed(f) && !add_id_lists(f, "bad-word-tokens", json_member(f->root, "bad_words_ids"))) ||
