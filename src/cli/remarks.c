@@ -27,8 +27,8 @@ static bool is_dynamic(const struct stage *stage)
     return range && param_load(range, stage->params) > 0.0;
 }
 
-// Returns the factor that the stage divides all logits by, 1 if it is no such temperature. NaN: the factor depends on the
-// row, or the temperature is not positive and keeps the best token only.
+// Returns the factor that the stage divides all logits by, 1 if it is no such temperature. NaN: the factor depends on
+// the row, or the temperature is not positive and keeps the best token only.
 static double divisor(const struct stage *stage)
 {
     const struct param *const temp = runs_with(stage, "temp");

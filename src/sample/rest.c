@@ -133,11 +133,11 @@ void rest_bound_count(struct cand *c, size_t k)
     r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
 }
 
-// Relative distance, at most, of a sum of all weights in f32 from the true one. A sum of n numbers that are not negative
-// is off by at most (n - 1) 2^-24 of itself, in any order (Jeannerod and Rump 2013, "Improved error bounds for inner
-// products in floating-point arithmetic", theorem on sums); 8 more are for the rounding of the weights. A bound that is
-// proven for an unknown size would be that of the largest vocabulary, 2^20 or a sixteenth, and would tell nothing of
-// most rows. Rounding errors of either sign cancel: the number for such rows is measured, not proven.
+// Relative distance, at most, of a sum of all weights in f32 from the true one. A sum of n numbers that are not
+// negative is off by at most (n - 1) 2^-24 of itself, in any order (Jeannerod and Rump 2013, "Improved error bounds for
+// inner products in floating-point arithmetic"); 8 more are for the rounding of the weights. A bound that is proven for
+// an unknown size would be that of the largest vocabulary, 2^20: a sixteenth, which would tell nothing of most rows.
+// Rounding errors of either sign cancel: the number for such rows is measured, not proven.
 static double sum_error(const struct cand *c)
 {
     enum { LARGE = 1 << 14 }; // twice the largest error of rows of 151,936 logits
