@@ -481,3 +481,15 @@ sampl_full() {
     NO_COLOR=1 austen --dump-probs --trace >plain
     same dump plain
 }
+
+@test "a trace counts the logits that penalties and dry changed, and names the largest change" {
+    echo '[1,2,3,-1]' >row.json
+    sampl -s 1 --samplers 'penalties;top_k' --top-k 3 --repeat-penalty 2 --presence-penalty 0.25 --prompt-tokens 3,1 --trace row.json >got
+    grep -q '^penalties=2 .*; changed 2, change -1.25, token 1$' got
+    sampl -s 1 --samplers 'penalties' --presence-penalty 0.25 --prompt-tokens 3,1 --trace -O json row.json | grep -qF '"notes":{"changed":2,"change":-0.25,"token":1}'
+    sampl -s 1 --samplers 'dry' --dry-multiplier 0.5 --dry-allowed-length 1 --dry-sequence-breaker none --prompt-tokens 2,1,2 --trace row.json | grep -q '^dry=0.5 .*; changed 1, change -0.5, token 1$'
+    # A stage that changed nothing says so, and others say nothing.
+    sampl -s 1 --samplers 'dry;temperature' --dry-multiplier 0.5 --prompt-tokens 2,1 --trace row.json >got 2>/dev/null
+    grep -q '^dry=0.5 .*; changed 0$' got
+    [ "$(grep -c changed got)" = 1 ]
+}

@@ -49,8 +49,38 @@ static struct shares shares_of(const struct log *l, const struct log_step *step,
     return (struct shares){step, id, p, step->n ? id[best] : cand_row_id(c, 0)};
 }
 
+// Adds the notes of a stage that changes the logits of tokens in the history: how many it changed, the largest change,
+// and its token.
+static void note_changes(struct trace_line *line, const struct log *l, const struct log_step *before,
+                         const struct log_step *step)
+{
+    const struct sampler *const s = step->stage ? step->stage->sampler : NULL;
+    size_t n = 0;
+    uint32_t token = 0;
+    float change = 0.0f;
+    if (!s || !(s->window || s->reads_prompt) || s == &sampler_scatter)
+        return;
+    for (size_t i = 0, k = 0; i < step->n; i++) { // both by rising id, and the step has no other tokens
+        while (l->id[before->at + k] < l->id[step->at + i])
+            k++;
+        const float x = l->logit[step->at + i] - l->logit[before->at + k];
+        n += x != 0.0f;
+        if (fabsf(x) > fabsf(change)) {
+            change = x;
+            token = l->id[step->at + i];
+        }
+    }
+    if (n || line->after == line->before)
+        line->note[line->n_notes++] = (struct named){"changed", (double)n, NAMED_INT, false};
+    if (n) {
+        line->note[line->n_notes++] = (struct named){"change", (double)change, NAMED_FLOAT, false};
+        line->note[line->n_notes++] = (struct named){"token", (double)token, NAMED_INT, false};
+    }
+}
+
 // Completes the line of a stage that left `after` of `before`.
-static void fill_line(struct trace_line *line, const struct shares *before, const struct shares *after)
+static void fill_line(struct trace_line *line, const struct log *l, const struct shares *before,
+                      const struct shares *after)
 {
     const struct log_step *const step = after->step;
     line->enabled = true;
@@ -75,6 +105,7 @@ static void fill_line(struct trace_line *line, const struct shares *before, cons
         line->mass = NAN;
     for (size_t i = 0; i < step->n_notes; i++)
         line->note[line->n_notes++] = (struct named){step->note[i].name, step->note[i].value, NAMED_WIDE, false};
+    note_changes(line, l, before->step, step);
 }
 
 // The best candidates of a step at to[0..most); all has room for the step's.
@@ -114,7 +145,7 @@ bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, st
         *line = stage ? trace_line_of(recipe, stage) : (struct trace_line){.name = mask[i]};
         if (ran) {
             const struct shares after = shares_of(l, step++, c, before.p == l->p ? l->p + c->n_row : l->p);
-            fill_line(line, &before, &after);
+            fill_line(line, l, &before, &after);
             line->best = most ? best : NULL;
             line->n_best = rank_best(l, &after, most, *rest, best);
             for (size_t k = 0; stage && stage->sampler->selector && k < line->n_best; k++) {
