@@ -38,7 +38,7 @@ contained() {
     [ "$(grep -c '^<tr id="r' page)" -eq 256 ]
     grep -q '^<html lang="en">$' page
     grep -qF "content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\"" page
-    grep -q '<li>top_k <b>40</b></li>' page
+    grep -q '<li>top_k 40</li>' page
     # The page has the text and the table without a script.
     perl -0777 -pe 's{<script.*?</script>}{}sg; ($_) = m{<div id="text">(.*?)</div>}s; s{<.*?>}{}g; s/&quot;/"/g; s/\xe2\x86\xb5//g' page >text
     sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --emit text "$AUSTEN" >expected
@@ -178,9 +178,9 @@ contained() {
     bare page >expected
     bare threads | same - expected
     # Each chain has its stages: bold those that are not the base's.
-    grep -qF '<dt>a</dt><dd><ol class="chain"><li>top_k 40</li> <li>top_p 0.95</li> <li><b>min_p 0.2</b></li> <li>temperature 0.8</li> <li>dist</li> </ol></dd>' page
+    grep -qF '<dt>a</dt><dd><ol class="chain"><li>top_k 40</li> <li>top_p 0.95</li> <li class="own">min_p 0.2</li> <li>temperature 0.8</li> <li>dist</li> </ol></dd>' page
     html --vocab "$ROOT/samples/austen.gguf" --rows :2 "$AUSTEN" --vs 'b: --samplers top_k;penalties --repeat-penalty 1.5 --repeat-last-n 9' >page
-    grep -qF '<dt>b</dt><dd><ol class="chain"><li>top_k 40</li> <li><b>penalties 1.5, repeat-last-n 9</b></li> <li>dist</li> </ol><p class="note">without top_p 0.95, min_p 0.05, temperature 0.8</p></dd>' page
+    grep -qF '<dt>b</dt><dd><ol class="chain"><li>top_k 40</li> <li class="own">penalties 1.5, repeat-last-n 9</li> <li>dist</li> </ol><div class="note">without top_p 0.95, min_p 0.05, temperature 0.8</div></dd>' page
 }
 
 @test "-O html: a page says what it is: its rows, their width, the seed, and a command that makes it again" {
@@ -209,4 +209,20 @@ contained() {
     html -f f16 -n 4096 --preset neutral --against '<i>' '<i>' >page
     contained page
     grep -qF '<tr><th scope="row">&lt;i&gt;</th>' page
+}
+
+@test "-O html: the list of stages has biases, breakers, bans and the grammar, and tells chains apart by them" {
+    local lists=(-l '5-inf' -l '304+2.5' --dry-multiplier 0.8 --dry-sequence-breaker ' <' --dry-breaker-tokens 3,4 --bad-word-tokens 4,3 --grammar 'root ::= "<a>" | [a-z ]*')
+    html --vocab "$ROOT/samples/austen.gguf" --rows :3 "${lists[@]}" "$AUSTEN" 2>/dev/null | grep '<ol class="chain"' >list
+    grep -qF '<li><details><summary>grammar</summary><pre>root ::= &quot;&lt;a&gt;&quot; | [a-z ]*</pre></details></li>' list
+    grep -qF '<li>logit_bias &quot;&amp;&quot; -inf, &quot; was&quot; +2.5</li>' list
+    grep -qF '<li>bans 0, banned &quot;%&quot; &quot;$&quot;' list
+    grep -qF '<li>dry 0.8, breakers &quot; &lt;&quot;, breaker &quot;$&quot; &quot;%&quot;</li>' list
+    # A chain without any of them has none of them; those of a variant are its own, also if only a list differs.
+    html -n 4096 --rows :3 "$AUSTEN" 2>/dev/null | grep '<ol class="chain"' >list
+    run ! grep -Eq 'logit_bias|bans|dry|grammar' list
+    html --vocab "$ROOT/samples/austen.gguf" --rows :3 -l 5-inf --vs 'a: -l 6-1' --vs 'b: --temp 2' --vs 'c: --grammar "root ::= [a-z ]*"' "$AUSTEN" 2>/dev/null >page
+    grep -q '<dt>a</dt>.*<li class="own">logit_bias &quot;&amp;&quot; -inf, &quot;.*&quot; -1</li> <li>top_k 40</li>' page
+    grep -q '<dt>b</dt>.*<li>logit_bias &quot;&amp;&quot; -inf</li>.*<li class="own">temperature 2</li>' page
+    grep -q '<dt>c</dt><dd><ol class="chain"><li class="own"><details><summary>grammar' page
 }

@@ -72,6 +72,12 @@ for _ in range(12):
     jq -es 'length == 13 and all(.[1:][]; .gain_se < .05 and (.gain | fabs) < 4 * .gain_se + 1e-12) and any(.[]; .lost > .2)' table
 }
 
+@test "a chain that removes nothing gains exactly 0" {
+    sampl -n 4096 -s 1 --neutral --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --vs '--temp 1.5' --vs '--top-k 4095' --vs '--repeat-penalty 2' -O json >table
+    jq -es '[.[] | select(.name != "--top-k 4095") | .gain, .gain_se] | unique == [0]' table
+    jq -es '[.[1, 3] | .gain_diff, .gain_diff_se] | unique == [0]' table
+}
+
 @test "gain counts no list whose kept set is not known" {
     # The neutral chain removes nothing. Of top-k 5 the kept set is that of the whole row.
     sampl -s 1 --neutral --accept recorded --vs 'v: --top-k 5' -O json "$ROOT/samples/reply.json" >table 2>/dev/null

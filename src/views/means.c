@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GAIN_STEP 0x1p-40 // above the rounding errors of a sum of probabilities, far below any share that counts
+
 // Sums over the rows of one chain. A zeroed struct is empty.
 struct table_sums {
     uint64_t rows; // good rows
@@ -99,8 +101,8 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
     case LOST:
         *x = accepted == 0.0;
         return !isnan(accepted);
-    case GAIN: // of a list only if the chain keeps what it keeps of the whole row
-        *x = 1.0 - res->stat[STAT_MASS] - (accepted == 0.0);
+    case GAIN: // of a list only if the chain keeps what it keeps of the whole row; in steps: rounding is no gain
+        *x = floor((1.0 - res->stat[STAT_MASS]) / GAIN_STEP + 0.5) * GAIN_STEP - (accepted == 0.0);
         return !isnan(accepted) && (!res->record.partial || res->record.exact);
     case UNLISTED:
         *x = isnan(accepted);

@@ -17,17 +17,16 @@ struct one_page {
     uint32_t sequence;    // hash of the name of the last row's sequence
 };
 
-static void stage_list(struct dest *d, const struct record *r)
+static void stage_list(const struct job *j, struct dest *d)
 {
-    char text[NUMBER_TEXT];
+    const struct recipe *const r = j->variant[0];
     builder_string(&d->text, "<ol class=\"chain\" aria-label=\"The chain\">");
-    for (size_t i = 0; i < r->n_trace; i++) {
-        const struct trace_line *const t = &r->trace[i];
-        if (!t->enabled)
+    for (size_t i = 0; i <= r->n_stages; i++) {
+        const struct stage *const stage = i ? &r->stage[i - 1] : NULL;
+        if (stage ? !stage_enabled(stage) : !r->parts.rules)
             continue;
-        builder_format(&d->text, "<li>%s", t->name);
-        if (t->n_params)
-            builder_format(&d->text, " <b>%s</b>", named_text(t->param, text));
+        builder_string(&d->text, "<li>");
+        stage_html(&d->text, d, r, stage);
         builder_string(&d->text, "</li> ");
     }
     builder_string(&d->text, "</ol>\n");
@@ -97,8 +96,7 @@ static void table_row(struct builder *b, struct dest *d, const struct record *r)
 static void begin_page(struct one_page *v, const struct record *r)
 {
     page_about(&v->page, r);
-    if (r && r->n_trace)
-        stage_list(v->page.columns.dest, r);
+    stage_list(v->page.columns.job, v->page.columns.dest);
     page_reading_begin(&v->page, "plain");
 }
 

@@ -18,7 +18,10 @@ struct pages {
     struct means means;
     struct united united;
     struct chain_stages {
-        struct trace_line *line; // [n] the enabled stages, with name and parameters only
+        struct listed_stage {
+            const char *name;
+            struct builder html;
+        } * of; // [n] the grammar, if there is one, and the enabled stages
         size_t n;
     } * stages; // [chains_shown]
 };
@@ -31,31 +34,13 @@ static size_t chains_shown(const struct job *j)
 
 // ---- the stages
 
-static bool same_line(const struct trace_line *a, const struct trace_line *b)
-{
-    bool same = !strcmp(a->name, b->name) && a->n_params == b->n_params;
-    for (size_t i = 0; same && i < a->n_params; i++)
-        same = !strcmp(a->param[i].name, b->param[i].name) && a->param[i].value == b->param[i].value;
-    return same;
-}
-
-// Has the chain this stage, with the same parameters, or if `named` with any?
-static bool has_line(const struct chain_stages *c, const struct trace_line *line, bool named)
+// Has the chain this stage, with the same parameters and lists, or if `named` with any?
+static bool has_stage(const struct chain_stages *c, const struct listed_stage *x, bool named)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (named ? !strcmp(c->line[i].name, line->name) : same_line(&c->line[i], line))
+        if (named ? !strcmp(c->of[i].name, x->name) : !strcmp(c->of[i].html.text, x->html.text))
             return true;
     return false;
-}
-
-// Writes a stage with its main parameter, and with the others that are not at their defaults.
-static void stage_text(struct builder *b, const struct trace_line *t)
-{
-    char text[NUMBER_TEXT];
-    builder_format(b, t->n_params ? "%s %s" : "%s", t->name, t->n_params ? named_text(t->param, text) : "");
-    for (size_t k = 1; k < t->n_params; k++)
-        if (!t->param[k].usual)
-            builder_format(b, ", %s %s", t->param[k].name, named_text(&t->param[k], text));
 }
 
 // Writes the stages of each shown chain: bold those that the base has not or has otherwise, and at the end those that
@@ -72,37 +57,46 @@ static void stage_lists(const struct pages *v)
         html_text(b, text_piece(j->named[i].name), false);
         builder_string(b, "</dt><dd><ol class=\"chain\">");
         for (size_t k = 0; k < c->n; k++) {
-            const bool own = !has_line(base, &c->line[k], false);
-            builder_string(b, own ? "<li><b>" : "<li>");
-            stage_text(b, &c->line[k]);
-            builder_string(b, own ? "</b></li> " : "</li> ");
+            const bool own = !has_stage(base, &c->of[k], false);
+            builder_string(b, own ? "<li class=\"own\">" : "<li>");
+            builder_string(b, c->of[k].html.text);
+            builder_string(b, "</li> ");
         }
         builder_string(b, "</ol>");
         size_t n = 0;
         for (size_t k = 0; k < base->n; k++)
-            if (!has_line(c, &base->line[k], true)) {
-                builder_string(b, n++ ? ", " : "<p class=\"note\">without ");
-                stage_text(b, &base->line[k]);
+            if (!has_stage(c, &base->of[k], true)) {
+                builder_string(b, n++ ? ", " : "<div class=\"note\">without ");
+                builder_string(b, base->of[k].html.text);
             }
-        builder_string(b, n ? "</p></dd>\n" : "</dd>\n");
+        builder_string(b, n ? "</div></dd>\n" : "</dd>\n");
     }
     builder_string(b, "</dl>\n");
 }
 
-// Lists the enabled stages of the chains that the page shows. False if memory is short.
+// Adds a stage, or for NULL the grammar, to the list of a chain. False if memory is short.
+static bool add_stage(const struct pages *v, struct chain_stages *c, const struct recipe *r, const struct stage *stage)
+{
+    struct listed_stage *const x = &c->of[c->n++];
+    x->name = stage ? stage->sampler->name : "grammar";
+    stage_html(&x->html, v->page.columns.dest, r, stage);
+    return builder_whole(&x->html);
+}
+
+// Lists the grammars and enabled stages of the chains that the page shows. False if memory is short.
 static bool list_stages(struct pages *v)
 {
     const struct job *const j = v->page.columns.job;
     v->stages = calloc(chains_shown(j), sizeof *v->stages);
     for (size_t i = 0; v->stages && i < chains_shown(j); i++) {
-        const struct recipe *const recipe = j->variant[i];
+        const struct recipe *const r = j->variant[i];
         struct chain_stages *const c = &v->stages[i];
-        c->line = calloc(recipe->n_stages + 1, sizeof *c->line);
-        if (!c->line)
+        c->of = calloc(r->n_stages + 1, sizeof *c->of);
+        if (!c->of || (r->parts.rules && !add_stage(v, c, r, NULL)))
             return false;
-        for (size_t k = 0; k < recipe->n_stages; k++)
-            if (stage_enabled(&recipe->stage[k]))
-                c->line[c->n++] = trace_line_of(recipe, &recipe->stage[k]);
+        for (size_t k = 0; k < r->n_stages; k++)
+            if (stage_enabled(&r->stage[k]) && !add_stage(v, c, r, &r->stage[k]))
+                return false;
     }
     return v->stages;
 }
@@ -227,8 +221,11 @@ static bool open(void *self, struct job *j, struct dest *d, struct err *e)
 static void pages_free(void *self)
 {
     struct pages *const v = self;
-    for (size_t i = 0; v->stages && i < chains_shown(v->page.columns.job); i++)
-        free(v->stages[i].line);
+    for (size_t i = 0; v->stages && i < chains_shown(v->page.columns.job); i++) {
+        for (size_t k = 0; k < v->stages[i].n; k++)
+            builder_free(&v->stages[i].of[k].html);
+        free(v->stages[i].of);
+    }
     free(v->stages);
     united_free(&v->united);
     means_free(&v->means);

@@ -4,6 +4,7 @@
 #include "cli/help.h"
 #include "cli/words.h"
 #include "out/token_text.h"
+#include "trace/trace.h"
 
 #include <inttypes.h>
 
@@ -40,6 +41,77 @@ static void write_command(struct builder *b, const struct args *a)
     b->failed = b->failed || command.failed;
     builder_free(&command);
 }
+
+// ---- the stages of a chain
+
+// Writes a token: its text in quotes, or without a vocabulary its id.
+static void token_html(struct builder *b, const struct dest *d, uint32_t id)
+{
+    const struct piece text = token_text(d, id);
+    if (!text.len) {
+        builder_format(b, "%" PRIu32, id);
+        return;
+    }
+    builder_string(b, "&quot;");
+    html_text(b, text, false);
+    builder_string(b, "&quot;");
+}
+
+static void tokens_html(struct builder *b, const struct dest *d, const char *before, const struct tokens *t)
+{
+    builder_string(b, before);
+    for (size_t i = 0; i < t->n; i++) {
+        builder_string(b, i ? " " : "");
+        token_html(b, d, t->id[i]);
+    }
+}
+
+// Writes the lists that a stage uses.
+static void lists_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct sampler *s)
+{
+    const struct biases *const biases = r->parts.biases;
+    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    const struct bans *const bans = &r->parts.bans->bans;
+    char text[NUMBER_TEXT];
+    for (size_t i = 0; s == &sampler_logit_bias && i < biases->n; i++) {
+        builder_string(b, i ? ", " : " ");
+        token_html(b, d, biases->bias[i].id);
+        builder_format(b, " %s%s", biases->bias[i].bias > 0.0f ? "+" : "", number_text(biases->bias[i].bias, text));
+    }
+    for (size_t i = 0; s == &sampler_dry && i < breakers->n_texts; i++) {
+        builder_string(b, i ? " &quot;" : ", breakers &quot;");
+        html_text(b, breakers->text[i], false);
+        builder_string(b, "&quot;");
+    }
+    for (size_t i = 0; s == &sampler_dry && i < breakers->n_sequences; i++)
+        tokens_html(b, d, ", breaker ", &breakers->sequence[i]);
+    if (s != &sampler_bans && s != &sampler_bans_output && s != &sampler_bans_bad_words)
+        return;
+    for (size_t i = 0; i < bans->n; i++)
+        tokens_html(b, d, ", banned ", &bans->sequence[i]);
+    if (bans->n_ends)
+        tokens_html(b, d, ", ends ", &(struct tokens){bans->end, bans->n_ends});
+}
+
+void stage_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct stage *stage)
+{
+    char text[NUMBER_TEXT];
+    if (!stage) {
+        builder_format(b, "<details><summary>grammar%s</summary><pre>",
+                       r->parts.grammar_first ? ", before the chain" : "");
+        html_text(b, rules_text(r->parts.rules), true);
+        builder_string(b, "</pre></details>");
+        return;
+    }
+    const struct trace_line t = trace_line_of(r, stage);
+    builder_format(b, t.n_params ? "%s %s" : "%s", t.name, t.n_params ? named_text(t.param, text) : "");
+    for (size_t k = 1; k < t.n_params; k++)
+        if (!t.param[k].usual)
+            builder_format(b, ", %s %s", t.param[k].name, named_text(&t.param[k], text));
+    lists_html(b, d, r, stage->sampler);
+}
+
+// ---- the page
 
 // Writes the page from the doctype to its heading.
 static void head(const struct page *p)

@@ -17,6 +17,10 @@ struct page {
 // page shows, so its line breaks, tabs and backslashes stay.
 void html_text(struct builder *b, struct piece text, bool reads);
 
+// Writes what the list of stages says of a stage: the main parameter, others that are not at their defaults, and the
+// biases, breakers or bans that the stage uses. NULL: writes the grammar, which the recipe has.
+void stage_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct stage *stage);
+
 // Begins the page. Returns whether this is the first call; later ones do nothing.
 bool page_head(struct page *p);
 

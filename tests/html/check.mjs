@@ -283,6 +283,42 @@ check("accepted: drawn tokens stand behind accepted ones, and the tint is that o
   await close(page);
 });
 
+check("marks: only gain is marked, of chains that gain more than the base at an equal loss", async () => {
+  const path = make("marks", ...AUSTEN, "--rows", ":20", "--neutral", "--accept", "@samples/austen.tokens", "--base", "top-k=20", "--sweep", "top-k=5:120:5");
+  const page_ = readFileSync(path, "utf8"), [data] = page_.match(/(?<=id="variants">\n)\[[^]*?\](?=\n<\/script>)/), real = JSON.parse(data);
+  const columns = Object.keys(real[0]).filter((key) => typeof real[0][key] === "number");
+  let seed = 47, marked = 0;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const pick = (...values) => values[Math.floor(random() * values.length)];
+  // Numbers near both limits, on them, missing ones, and large differences in every other column.
+  const wild = () => real.map((v, i) => {
+    const other = Object.fromEntries(columns.map((key) => [key, random() * 100 - 50])), error = pick(0, 0.001, 0.01);
+    return { ...v, ...other, lost: i ? pick(0.04, 0.05, 0.0599, 0.06, 0.0601, 0.04999, 0.2, null) : 0.05, gain: random(),
+      gain_diff: i ? pick(2 * error, 2 * error + 1e-6, -3 * error, 3 * error + 1e-9, 0.5, null) : null, gain_diff_se: i ? pick(error, error, error, null) : null };
+  });
+  const small = (x) => Math.round(x * 1e9);
+  for (const table of [real, wild(), wild(), wild()]) {
+    writeFileSync(path, page_.replace(data, () => JSON.stringify(table)));
+    const page = await open(path);
+    const expected = table.map((v) => v.lost !== null && v.gain_diff !== null && v.gain_diff_se !== null && Math.abs(small(v.lost) - small(table[0].lost)) <= 1e7 && v.gain_diff > 2 * v.gain_diff_se);
+    const heads = await page.$$eval("#means thead th", (all) => all.map((th) => th.textContent));
+    const looks = () => page.$$eval("#means tbody tr", (rows) => rows.map((row) => [...row.cells].slice(1).map((cell) =>
+      ["::before", "::after"].map((part) => getComputedStyle(cell, part).content) + getComputedStyle(cell).color + getComputedStyle(cell).fontWeight + getComputedStyle(cell).backgroundColor)));
+    const plain = (await looks())[0][0];
+    for (const differences of [false, true]) {
+      if (differences) await page.check("#means .legend input");
+      const found = await looks();
+      found.forEach((row, i) => row.forEach((look, k) => assert.equal(look !== plain, heads[k + 1] === "gain" && expected[i], `${table[i].name}, ${heads[k + 1]}: ${JSON.stringify(table[i])}`)));
+    }
+    assert.doesNotMatch(await page.$eval("#means", (node) => node.textContent), /best|worst|winner/);
+    assert.equal((await page.$$("#means > .note .more")).length, expected.some((mark) => mark) ? 1 : 0);
+    marked += expected.filter((mark) => mark).length;
+    await accessible(page);
+    await close(page);
+  }
+  assert.ok(marked > 5);
+});
+
 check("accepted variants: nothing is crowned, and rows are about the token that the text shows", async () => {
   const args = [...AUSTEN, "--accept", "@samples/austen.tokens", ...VS], accepted = readFileSync("samples/austen.tokens", "utf8").trim().split("\n").map(Number);
   const dump = run("-s", "1", "-O", "json", "--dump-probs=8", ...args).trim().split("\n").map((line) => JSON.parse(line));
@@ -291,7 +327,7 @@ check("accepted variants: nothing is crowned, and rows are about the token that 
   const looks = await page.$$eval("#means tbody td", (cells) => cells.map((cell) => ["::before", "::after"].map((part) => getComputedStyle(cell, part).content) +
     getComputedStyle(cell).color + getComputedStyle(cell).fontWeight + getComputedStyle(cell).backgroundColor));
   assert.deepEqual(new Set(looks).size, 1);
-  assert.doesNotMatch(await page.$eval("#means", (node) => node.textContent), /better|best|worst/);
+  assert.doesNotMatch(await page.$eval("#means", (node) => node.textContent), /best|worst/);
   const row = async () => Number((await text(page, "#row-head")).replace("Row ", ""));
   const probOf = (r, chain) => { const p = dump[r].top_probs.find((t) => t.id === accepted[r]).probs[chain]; return typeof p === "number" ? p : 0; };
   const names = Object.keys(dump[0].ids);

@@ -355,7 +355,12 @@ const startRow = () => {
 
 // ---- several chains: the table, a panel each, and one row
 
-// The meaning of each column. None is marked best or worst: nll and ppl count only the text that a chain keeps.
+// Does a chain gain more than the base at an equal loss? Only this is ever marked: nll and ppl count only the text that a chain keeps, and
+// eps_ppl has a constant of ours. Decimal numbers that are .01 apart are less or more apart as binary ones.
+const gainsMore = (v) => [v.lost, variants[0].lost, v.gain_diff, v.gain_diff_se].every((x) => typeof x === "number") &&
+  Math.abs(v.lost - variants[0].lost) <= 0.01 + 1e-12 && v.gain_diff > 2 * v.gain_diff_se;
+
+// The meaning of each column.
 const meaning = {
   kept: "candidates that the chain keeps",
   entropy: "entropy after the chain, in nats",
@@ -374,6 +379,9 @@ const meaning = {
     "rows can have a lower nll",
   ppl: "exponential of nll, over the rows where the chain keeps the accepted token",
   lost: "share of rows whose accepted token the chain removes",
+  gain: "share of the model's probability that the chain forbids, less lost: larger is better among chains that lose an equal share",
+  unlisted: "share of the partial rows whose accepted token the list does not name, and the chain does not remove for certain",
+  exact: "share of the partial rows whose outcome is that of the full row",
   eps_ppl: "perplexity of the accepted tokens, after mixing in a little of the uniform distribution",
   rows: "rows that count",
 };
@@ -385,7 +393,8 @@ const startMeans = () => {
   const notes = make("dl.removed"), differences = make("input", { type: "checkbox" }), shows = [];
   heads.forEach((head, k) => {
     const key = head.textContent, other = k ? "mean of a number of the chain's samplers" : "name of the chain, and the options that differ from the base";
-    const what = meaning[key] || other;
+    const suffix = key.match(/_diff_se$|_diff$|_se$/)?.[0] || "", of = { _diff: "difference from the base: ", _se: "standard error: ", _diff_se: "standard error of the difference: " };
+    const what = meaning[key] || (of[suffix] || "") + (meaning[key.slice(0, key.length - suffix.length)] || other);
     const value = (i) => k ? variants[i][key + (differences.checked && key + "_diff" in variants[i] ? "_diff" : "")] : i, button = make("button", { type: "button", title: what }, key);
     head.replaceChildren(button);
     notes.append(make("dt", {}, key), make("dd", {}, what));
@@ -398,6 +407,10 @@ const startMeans = () => {
     if (!k) return;
     lines.forEach((line, i) => {
       const cell = line.cells[k], error = variants[i][key + "_se"];
+      if (key === "gain" && gainsMore(variants[i])) {
+        cell.classList.add("more");
+        cell.append(make("span.hidden", {}, " more than the base at an equal loss"));
+      }
       if (error > 0 && !/[±(]/.test(cell.textContent)) cell.append(make("small", {}, ` ±${short(error)}`));
       const means = [...cell.childNodes], { [key + "_diff"]: apart, [key + "_diff_se"]: apartError } = variants[i];
       const said = typeof apart !== "number" ? [] : [`${apart > 0 ? "+" : ""}${short(apart)}`, ...(apartError > 0 ? [make("small", {}, ` ±${short(apartError)}`)] : [])];
@@ -409,13 +422,15 @@ const startMeans = () => {
     byId("means-head").after(make("p.legend", {}, make("label", { title: "mean over the rows of the chain's number minus the base's, with its standard error" }, differences, "differences from the base, where a column has them")));
     notes.append(make("dt", {}, "differences"), make("dd", {}, "mean over the rows of the chain's number minus the base's, row by row; ± is the standard error of that mean"));
   }
+  if (section.querySelector(".more"))
+    section.append(make("p.note", {}, make("span.more", {}), ": the chain gains more than the base; its lost differs by at most .01, and gain_diff exceeds twice its error."));
   section.append(make("details", {}, make("summary", {}, "What the columns say"), notes));
   main.prepend(section);
 };
 
-// Plots the chains by two columns: kept against lost if tokens are accepted, else entropy against mass.
+// Plots the chains by two columns: gain against lost if tokens are accepted, else entropy against mass.
 const startScatter = () => {
-  const [across, up] = variants.some((v) => v.lost > 0) ? ["kept", "lost"] : ["entropy", "mass"];
+  const [across, up] = variants.some((v) => v.lost > 0 && v.gain !== null) ? ["lost", "gain"] : ["entropy", "mass"];
   const points = variants.filter((v) => v[across] !== null && v[up] !== null);
   if (points.length < 3) return;
   const ends = (key) => [Math.min(...points.map((v) => v[key])), Math.max(...points.map((v) => v[key]))];
@@ -559,7 +574,7 @@ const startBeside = () => {
 
 // ---- sweeps: a curve for each column, or for two options a map
 
-const label = (column) => ({ kept: "kept", entropy: "entropy", prob: "prob", raw_prob: "raw prob", greedy: "greedy", kl_raw: "KL to raw", same: "same as base", overlap: "overlap", js: "JS", kl: "KL", kl_inf: "KL infinite", top1: "same top token", mass: "mass", eps_ppl: "eps ppl", nll: "nll", ppl: "ppl", lost: "lost" })[column] || column;
+const label = (column) => ({ kept: "kept", entropy: "entropy", prob: "prob", raw_prob: "raw prob", greedy: "greedy", kl_raw: "KL to raw", same: "same as base", overlap: "overlap", js: "JS", kl: "KL", kl_inf: "KL infinite", top1: "same top token", mass: "mass", gain: "gain", eps_ppl: "eps ppl", nll: "nll", ppl: "ppl", lost: "lost" })[column] || column;
 const short = (v) => v === null || v === undefined ? "–" : v === 0 ? "0" : Math.abs(v) >= 100 ? v.toFixed(0) : Math.abs(v) >= 10 ? v.toFixed(1) : Math.abs(v) < 0.001 ? v.toExponential(0) : v.toFixed(3);
 const distinct = (list) => [...new Set(list)];
 
