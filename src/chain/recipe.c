@@ -43,10 +43,18 @@ const struct budget_rules *recipe_budget(const struct recipe *recipe)
     return r && r->rules.n_ends ? &r->rules : NULL;
 }
 
+const struct stage *recipe_next(const struct recipe *recipe, const struct stage *s)
+{
+    for (s = s ? s + 1 : recipe->stage; s < recipe->stage + recipe->n_stages; s++)
+        if (stage_enabled(s))
+            return s;
+    return NULL;
+}
+
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler)
 {
-    for (size_t i = 0; i < recipe->n_stages; i++)
-        if (recipe->stage[i].sampler == sampler && stage_enabled(&recipe->stage[i]))
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler == sampler)
             return true;
     return false;
 }
@@ -93,9 +101,8 @@ const char *stage_name(const struct sampler *sampler, size_t nth, char text[NUMB
 
 const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
 {
-    for (size_t i = 0; recipe && i < recipe->n_stages; i++) {
-        const struct stage *const stage = &recipe->stage[i];
-        if (!stage_enabled(stage) || !stage->sampler->check || stage->sampler->check(stage, e))
+    for (const struct stage *s = NULL; recipe && (s = recipe_next(recipe, s));) {
+        if (!s->sampler->check || s->sampler->check(s, e))
             continue;
         recipe_drop(recipe);
         return NULL;
@@ -106,13 +113,10 @@ const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
 // Returns whether a list of the likeliest tokens, if it is long enough, tells what the chain keeps of the full row.
 static bool ends_lists(const struct recipe *recipe)
 {
-    for (size_t i = 0; i < recipe->n_stages; i++) {
-        const struct stage *const stage = &recipe->stage[i];
-        if (!stage_enabled(stage))
-            continue;
-        if (stage->sampler->rest.ends && stage->sampler->rest.ends(stage))
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
+        if (s->sampler->rest.ends && s->sampler->rest.ends(s))
             return true;
-        if (!stage->sampler->rest.apply)
+        if (!s->sampler->rest.apply)
             return false;
     }
     return false;
@@ -124,9 +128,8 @@ size_t recipe_list_wanted(const struct recipe *recipe)
     bool any = false;
     if (!ends_lists(recipe))
         return 0;
-    for (size_t i = 0; i < recipe->n_stages; i++) {
-        const struct stage *const s = &recipe->stage[i];
-        if (s->sampler->limits != LIMITS_RANK || !stage_enabled(s))
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
+        if (s->sampler->limits != LIMITS_RANK)
             continue;
         const double k = param_load(s->sampler->params, s->params);
         most = !any || k > most ? k : most;
@@ -137,19 +140,17 @@ size_t recipe_list_wanted(const struct recipe *recipe)
 
 const char *recipe_by_chance(const struct recipe *recipe)
 {
-    for (size_t i = 0; i < recipe->n_stages; i++) {
-        const struct stage *const stage = &recipe->stage[i];
-        if (stage_enabled(stage) && stage->sampler->by_chance && stage->sampler->by_chance(stage))
-            return stage->sampler->name;
-    }
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler->by_chance && s->sampler->by_chance(s))
+            return s->sampler->name;
     return recipe->parts.rules && !recipe->parts.grammar_first ? "the grammar" : NULL;
 }
 
 const char *const *recipe_measures(const struct recipe *recipe)
 {
-    for (size_t i = 0; i < recipe->n_stages; i++)
-        if (stage_enabled(&recipe->stage[i]) && recipe->stage[i].sampler->measures)
-            return recipe->stage[i].sampler->measures;
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler->measures)
+            return s->sampler->measures;
     return NULL;
 }
 

@@ -169,6 +169,9 @@ void recipe_drop(const struct recipe *recipe);
 // Returns the rules of the reasoning budget. NULL: there is no budget.
 const struct budget_rules *recipe_budget(const struct recipe *recipe);
 
+// Returns the enabled stage behind s, or the first one if s is NULL. NULL: there is none.
+const struct stage *recipe_next(const struct recipe *recipe, const struct stage *s);
+
 // Returns whether an enabled stage of the chain has this sampler.
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 

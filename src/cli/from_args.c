@@ -228,10 +228,8 @@ static bool typ_p_meets_masked(const struct recipe *r)
     bool masked = r->parts.rules || recipe_budget(r), banned = false;
     for (size_t i = 0; i < r->parts.biases->n; i++)
         banned = banned || r->parts.biases->bias[i].bias == -INFINITY;
-    for (size_t i = 0; i < r->n_stages; i++) {
-        const struct sampler *const s = r->stage[i].sampler;
-        if (!stage_enabled(&r->stage[i]))
-            continue;
+    for (const struct stage *stage = NULL; (stage = recipe_next(r, stage));) {
+        const struct sampler *const s = stage->sampler;
         if (s == &sampler_typ_p)
             return masked || banned;
         masked = (masked || s == &sampler_top_n_sigma) && s != &sampler_top_p && s != &sampler_min_p;

@@ -86,9 +86,8 @@ static bool check_request(const struct chain_text *t)
     const struct breakers *const breakers = &r->parts.breakers->breakers;
     const bool server = !strcmp(t->a->how, "server"), dry = recipe_runs(r, &sampler_dry);
     const char *foreign = NULL;
-    for (size_t i = r->n_stages; i-- > 0;)
-        if (r->stage[i].sampler->foreign && stage_enabled(&r->stage[i]))
-            foreign = r->stage[i].sampler->name;
+    for (const struct stage *s = NULL; !foreign && (s = recipe_next(r, s));)
+        foreign = s->sampler->foreign ? s->sampler->name : NULL;
     const struct {
         bool wrong;
         const char *what, *name;

@@ -315,20 +315,12 @@ static bool add_variants(struct variants *v, const struct args *base, struct err
 
 // ---- variants with the same chain
 
-// Returns the first enabled stage from *i on, and moves *i behind it. NULL: there is none.
-static const struct stage *next_enabled(const struct recipe *r, size_t *i)
-{
-    while (*i < r->n_stages && !stage_enabled(&r->stage[*i]))
-        ++*i;
-    return *i < r->n_stages ? &r->stage[(*i)++] : NULL;
-}
-
 // Do two recipes choose the same token from any row without parameters, in any sequence? Their enabled stages must be
 // equal, and so must all that acts beside the stages: the lists, the grammar, the reasoning budget, the seeds. Such a
 // recipe may have another order, or other values of stages that are off.
 static bool same_chain(const struct recipe *a, const struct recipe *b)
 {
-    size_t i = 0, k = 0;
+    const struct stage *s = NULL, *t = NULL;
     const struct parts *const p = &a->parts, *const q = &b->parts;
     const struct engine *const x = p->engine, *const y = q->engine;
     for (size_t part = 0; part < PARTS; part++)
@@ -339,7 +331,8 @@ static bool same_chain(const struct recipe *a, const struct recipe *b)
         x->passes_strangers != y->passes_strangers || (p->rules && x != y))
         return false;
     for (;;) {
-        const struct stage *const s = next_enabled(a, &i), *const t = next_enabled(b, &k);
+        s = recipe_next(a, s);
+        t = recipe_next(b, t);
         if (!s || !t)
             return s == t;
         if (s->sampler != t->sampler ||
