@@ -4,7 +4,6 @@
 #define SAMPL_BASE_NUMBER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 // Reads the JSON number that starts at p into *x, rounded correctly (to nearest, ties to even; too large gives an

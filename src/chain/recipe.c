@@ -5,7 +5,6 @@
 #include "grammar/trie.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void recipes_init(struct recipes *r)

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 // A state's value when the bits of the character no longer matter: each stack of its set matches the character,
 // whatever the bits are.

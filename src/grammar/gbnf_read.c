@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 void gbnf_place(const struct gbnf *p, const char *from, struct err *e)

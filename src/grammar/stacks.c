@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_MIB = 64, MOST_WORDS = MOST_MIB << 18 }; // of all sets
 

@@ -4,7 +4,6 @@
 #include "in/matrix.h"
 #include "in/npy_header.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

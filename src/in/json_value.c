@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #ifndef PIECE_BYTES // a test makes it smaller, for more pieces

@@ -7,7 +7,6 @@
 #include "in/vocab_file.h"
 #include "vocab/spelling.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

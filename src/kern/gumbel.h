@@ -7,8 +7,6 @@
 
 #include "base/bits.h"
 
-#include <stddef.h>
-
 // logf with the same bits on every machine, rounded correctly but for a handful of floats. All in f64, by the series of
 // artanh:
 //

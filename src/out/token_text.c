@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 // Characters of East Asian width W and F (UAX 11), with the unassigned code points between them.

@@ -12,7 +12,6 @@
 
 #include "sample/cand_private.h"
 
-#include <assert.h>
 #include <math.h>
 
 size_t draw_part(const double *before, size_t n, double target)

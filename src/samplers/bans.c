@@ -6,8 +6,6 @@
 // that end a text; bans_output (vllm, vllm-v2, sglang) looks behind the prompt only.
 #include "sample/sampler.h"
 
-#include <string.h>
-
 static const struct param params[] = {
     {"min-tokens", "mask the tokens that end a text until N were accepted behind the prompt",
      INT_AT(count_params, count), RANGE(0, INT32_MAX), .also = "min-new-tokens", SLIDER(0, 64, 1)},

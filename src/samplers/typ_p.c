@@ -5,8 +5,6 @@
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
-#include <string.h>
-
 enum { BLOCK = 1024, STEP = 16 }; // candidates that are looked at in one go, or have room behind those there are
 
 static const struct param params[] = {

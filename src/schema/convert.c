@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static uint32_t schema_hash(const cJSON *schema) { return hash_bytes(&schema, sizeof schema); }

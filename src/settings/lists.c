@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The lists of a draft: biases, breakers, bans, and the tags of the reasoning budget.
 #include "base/mem.h"
-#include "base/utf8.h"
-#include "chain/chain.h"
 #include "settings/draft.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

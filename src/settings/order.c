@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The samplers of a draft, in their order.
 #include "base/utf8.h"
-#include "chain/chain.h"
 #include "settings/draft.h"
 
 #include <stdlib.h>
