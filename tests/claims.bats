@@ -39,3 +39,29 @@ load helper
     need python3
     /usr/bin/python3 "$ROOT/tests/claims.py" "$SAMPL" $((2000 / STEP)) "$START"
 }
+
+# lists N: prints a reply that lists the N best of 6 tokens for each row of 6 logits on standard input.
+lists() {
+    jq -c --argjson n "$1" 'map(exp) | (add | log) as $sum | to_entries | sort_by(-.value, .key) |
+        map({id: .key, token: "t\(.key)", logprob: ((.value | log) - $sum)})[:$n] | .[0] + {top_logprobs: .}' | jq -sc '{completion_probabilities: .}'
+}
+
+@test "a token that a reply does not list is not removed by the row: --diff, --dump-probs and pages say so" {
+    printf '[3,2,1,0.5,0.25,0]\n[0,1,2,3,1.5,1.25]\n[1,1.5,2,1.75,1.25,0]\n' >rows.json
+    lists 2 <rows.json >list.json
+    sampl -n 6 -s 4 --neutral --against list.json rows.json --diff >text
+    sampl -n 6 -s 4 --neutral --against list.json rows.json --diff -O json >json
+    sampl -n 6 -s 4 --neutral --against rows.json list.json --diff -O json >back
+    grep -q '[0-9] not listed  overlap' text
+    ! grep -q 'removed by' text
+    [ "$(jq -r .base_removed json | sort -u)" = 'not listed' ]
+    [ "$(jq -c '[.removed_in_base, .prob_in_base, .rank_in_base]' back | sort -u)" = '["not listed",null,null]' ]
+    # A stage that removes all unlisted tokens removed this one, too.
+    sampl -n 6 -s 4 --neutral --accept 5,0,0 --vs 'v: --top-k 1' list.json --dump-probs=2 -O json >dump
+    [ "$(jq -c 'select(.row == 0).top_probs[] | select(.id == 5).probs' dump)" = '{"base":"not listed","v":"top_k"}' ]
+    # A token whose id is above all ids of the list, and one that a whole row lacks or masks.
+    sampl -s 4 --neutral --accept 9,9,9 --vs 'v: --temp 2' list.json --dump-probs=2 -O json >dump
+    [ "$(jq -c '.top_probs[] | select(.id == 9).probs' dump | sort -u)" = '{"base":"not listed","v":"not listed"}' ]
+    sampl -s 4 --neutral --accept 1 --vs 'v: --temp 2' --dump-probs=2 -O json <<<'[1,-Infinity,2]' >dump
+    [ "$(jq -c '.top_probs[] | select(.id == 1).probs' dump)" = '{"base":"row","v":"row"}' ]
+}

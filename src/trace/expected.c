@@ -109,15 +109,6 @@ static const struct log_step *follow(const struct log *l, const struct kern *ker
     return removal;
 }
 
-// Returns the step that removed all unlisted tokens of a partial row; NULL: some may be left, or the row lists all.
-static const struct log_step *rest_removal(const struct log *l)
-{
-    for (size_t i = 1; i < l->n_steps; i++)
-        if (l->step[i].rest == REST_GONE && l->step[i - 1].rest == REST_LIVE)
-            return &l->step[i];
-    return NULL;
-}
-
 // Names the stage of a step and its limit.
 static void name_stage(const struct log *l, const struct log_step *step, struct expected *x)
 {
@@ -154,7 +145,7 @@ static const struct log_step *find_removal(const struct log *l, const struct can
     x->next = removal && x->rank && removed_best(l, removal, x->id);
     x->listed = cand_listed(c, x->id);
     if (!x->listed)
-        removal = rest_removal(l);
+        removal = log_rest_removal(l);
     if (removal) {
         x->removed_by = removal->stage ? x->stage : removal->mask;
         if (removal->stage)

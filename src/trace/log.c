@@ -98,6 +98,14 @@ static void note_rest(struct log_step *s, const struct unlisted *r)
     s->weight = none ? -INFINITY : live && r->high - r->low < 1e-3 ? (r->high + r->low) / 2.0 : NAN;
 }
 
+const struct log_step *log_rest_removal(const struct log *l)
+{
+    for (size_t i = 1; i < l->n_steps; i++)
+        if (l->step[i].rest == REST_GONE && l->step[i - 1].rest == REST_LIVE)
+            return &l->step[i];
+    return NULL;
+}
+
 double step_prob(const struct log_step *step, float logit) { return softmax_prob(&step->given, logit * step->factor); }
 
 static struct fault add_log_step(struct log *l, const char *mask, const struct stage *stage, const struct cand *c)

@@ -56,6 +56,9 @@ struct fault log_mask(struct log *l, const char *mask, const struct cand *c);
 // Adds a step for a stage of the recipe that has just run on c. A chain_watch_fn; arg is the log.
 struct fault log_stage(void *arg, size_t stage, struct cand *c);
 
+// The step that removed all unlisted tokens of a partial row; NULL: some may be left, or the row lists all.
+const struct log_step *log_rest_removal(const struct log *l);
+
 // The probability of a logit in a step.
 double step_prob(const struct log_step *step, float logit);
 

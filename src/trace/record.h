@@ -219,8 +219,9 @@ struct result {
     struct err e;   // unless ok
     bool bad;       // the error is the row's own: the chain passed over the row and stands as after a good one
     size_t n_vocab; // of the row; 0: not known
-    uint16_t
-        *removal; // [n_removals] by token: what removed it, as result_removed_by reads it; if removals are recorded
+    // [n_removals + 1] by token: what removed it, as result_removed_by reads it, if removals are recorded. The last one
+    // is that of all higher ids.
+    uint16_t *removal;
     size_t n_removals, removal_cap;
 
     void *memory,
@@ -246,7 +247,8 @@ void ranked_insert(struct ranked *best, size_t *n, size_t most, uint32_t id, dou
 
 void result_free(struct result *res);
 
-// Names what removed a token: a stage, "mask", "row", or "-" if nothing did or it is not known. Returns text.
+// Names what removed a token: a stage, "mask" or "row"; "not listed" if a partial row does not tell; "-" if
+// nothing did, or removals were not recorded. Returns text.
 const char *result_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT]);
 
 #endif

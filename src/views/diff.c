@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct diff {
     const struct job *job;
@@ -54,6 +55,11 @@ static struct own_choice own_choice_of(const struct result *base, const struct r
 
 // ---- writing
 
+// Is it not known what became of a token, because the row does not list it?
+static bool is_unlisted(const char *by) { return !strcmp(by, "not listed"); }
+
+static const char *removed_by(const char *by) { return is_unlisted(by) ? "" : "removed by "; }
+
 static void choice_text(struct dest *d, const struct own_choice *c, const char *name, double overlap, size_t width)
 {
     struct builder *const b = &d->text;
@@ -65,9 +71,9 @@ static void choice_text(struct dest *d, const struct own_choice *c, const char *
     if (c->base_rank)
         builder_format(b, "%.4f, rank %zu", (double)c->base_p, c->base_rank);
     else
-        builder_format(b, "removed by %s", c->removed_in_base);
+        builder_format(b, "%s%s", removed_by(c->removed_in_base), c->removed_in_base);
     if (*c->base_removed != '-')
-        builder_format(b, "; %" PRIu32 " removed by %s", c->base->chosen, c->base_removed);
+        builder_format(b, "; %" PRIu32 " %s%s", c->base->chosen, removed_by(c->base_removed), c->base_removed);
     builder_format(b, "  overlap %.4f\n", overlap);
 }
 
@@ -88,7 +94,7 @@ static void choice_fields(struct dest *d, const struct own_choice *c, const char
     field_float(d, "base_prob", c->base->chosen_p);
     field_int(d, "id", c->own->chosen);
     field_float(d, "prob", c->own->chosen_p);
-    field_float(d, "prob_in_base", c->base_p);
+    field_float(d, "prob_in_base", is_unlisted(c->removed_in_base) ? NAN : c->base_p);
     if (c->base_rank)
         field_int(d, "rank_in_base", (int64_t)c->base_rank);
     else

@@ -108,7 +108,7 @@ static struct numbers compare_values(const struct expect *v, const struct record
 }
 
 // Writes the first candidate that is lost there, and the first one that is added, with the stage that decided.
-static void explain_kept(struct expect *v)
+static void explain_kept(struct expect *v, const struct record *r)
 {
     struct dest *const d = v->dest;
     bool said[2] = {false, false};
@@ -123,7 +123,9 @@ static void explain_kept(struct expect *v)
         else if (x->kept) {
             builder_format(&d->text, " is lost: %s keeps it", x->edge_of);
             expect_limit_text(&d->text, x);
-        } else if (!x->removed_by)
+        } else if (!x->removed_by && !x->listed && r->partial)
+            builder_string(&d->text, " is not listed; it may be among the tokens that are left\n");
+        else if (!x->removed_by)
             builder_string(&d->text, " is masked in the row\n");
         else {
             builder_format(&d->text, " is gone: %s removed it", x->removed_by);
@@ -143,7 +145,7 @@ static void numbers_text(struct expect *v, const struct record *r, const struct 
     builder_string(&d->text, ", the chain gives ");
     builder_float(&d->text, r->values[n->first]);
     builder_byte(&d->text, '\n');
-    explain_kept(v);
+    explain_kept(v, r);
 }
 
 static void numbers_json(struct expect *v, const struct record *r, const struct numbers *n, enum hint hint)

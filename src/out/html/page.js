@@ -300,7 +300,7 @@ const stageTable = (row) => {
       const value = p[place(step)];
       if (value !== null) line.append(bar(value, 1 / most, prob(value)));
       else if (gone) line.append(make("td"));
-      else line.append(make("td.gone", {}, "×", make("span.hidden", {}, i ? ` removed by ${stages[i - 1].name}` : " masked in the row")));
+      else line.append(make("td.gone", {}, "×", make("span.hidden", {}, i ? ` removed by ${stages[i - 1].name}` : r.rest > 0 ? " not listed" : " masked in the row")));
       gone = value === null;
     }
     body.append(line);
