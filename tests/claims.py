@@ -34,7 +34,7 @@ class Case:
         rng = self.rng
         self.n = rng.choice([5, 12, 30])
         self.logits = [[round(rng.gauss(0, rng.choice([1, 3, 6])) * 8) / 8 for _ in range(self.n)] for _ in range(rng.choice([3, 8]))]
-        if rng.random() < 0.1 and ATTACKS[number % len(ATTACKS)] is not lists: # a list has no masked tokens
+        if rng.random() < 0.1 and ATTACKS[number % len(ATTACKS)] not in (lists, partial): # a list has no masked tokens
             self.logits[0][:3] = [-math.inf] * 3
         self.accept = [rng.randrange(min(self.n, 4)) for _ in self.logits]
         pathlib.Path("rows").write_bytes(b"".join(struct.pack(f"<{self.n}f", *row) for row in self.logits))
@@ -189,26 +189,28 @@ def removal(case):
             case.claim("expect: kept", sum(x > -math.inf for x in survivors(len(names))[row]) == int(number), row, number)
 
 
+def reply_of(logits, length):
+    """A reply that lists the likeliest tokens of each row."""
+    out = []
+    for row in logits:
+        top = max(row)
+        log_sum = math.log(sum(math.exp(x - top) for x in row)) + top
+        order = sorted(range(len(row)), key=lambda i: (-row[i], i))[:length]
+        tokens = [{"id": i, "token": f"t{i}", "logprob": row[i] - log_sum} for i in order if row[i] > -math.inf]
+        out.append({**tokens[0], "top_logprobs": tokens})
+    return json.dumps({"completion_probabilities": out})
+
+
 def lists(case):
     """ask the server for M: longer lists help."""
     rng = case.rng
     names = rng.sample([s for s in SAMPLERS], rng.randrange(1, 4))
     pairs = accepted(case, [p for p in options(rng, None) if p[0] != "--mirostat"], ["--samplers", ";".join(names)])
     chain = ["--samplers", ";".join(names), *words(pairs)]
-
-    def reply(length):
-        out = []
-        for row in case.logits:
-            top = max(row)
-            log_sum = math.log(sum(math.exp(x - top) for x in row)) + top
-            order = sorted(range(case.n), key=lambda i: (-row[i], i))[:length]
-            tokens = [{"id": i, "token": f"t{i}", "logprob": row[i] - log_sum} for i in order if row[i] > -math.inf]
-            out.append({"id": tokens[0]["id"], "token": tokens[0]["token"], "logprob": tokens[0]["logprob"], "top_logprobs": tokens})
-        pathlib.Path("list.json").write_text(json.dumps({"completion_probabilities": out}))
     width = ["-n", str(case.n)] if rng.random() < 0.5 else []
 
     def notes(length):
-        reply(length)
+        pathlib.Path("list.json").write_text(reply_of(case.logits, length))
         case.command = [*width, *chain, "list", str(length)]
         done = subprocess.run([SAMPL, "-s", "7", *width, *chain, "list.json"], capture_output=True, env=ENV)
         return done.stderr.decode(), done.returncode
@@ -323,8 +325,6 @@ def twins(case):
     accept = ["--accept", ",".join(map(str, case.accept))] if "--accept" in case.base else []
 
     def variants_of(rows):
-        done = subprocess.run([SAMPL, "-s", "7", *accept, "--neutral", "--vs", variants[0], "--vs", variants[1], "--emit", "logprobs", "-O", "json", rows],
-                              capture_output=True, env=ENV)
         ids = subprocess.run([SAMPL, "-s", "7", *accept, "--neutral", "--vs", variants[0], "--vs", variants[1], "--diff", "-O", "json", rows],
                              capture_output=True, env=ENV)
         return ids.stderr.decode(), ids.stdout.decode()
@@ -370,12 +370,6 @@ def schemas(case):
         other = grammar({"type": "object", "properties": {"p": left}} if inner else left)
         case.command = ["-j", json.dumps(whole)]
         case.claim("ignores this keyword", first[:2] == other[:2], keyword, first, other)
-    keep = [k for k in schema if f"{k}: llama.cpp ignores" not in first[2]]
-    for keyword in keep:
-        left = {k: v for k, v in schema.items() if k != keyword}
-        other = grammar({"type": "object", "properties": {"p": left}} if inner else left)
-        if first[0] == 0 and first[:2] == other[:2]:
-            tried[f"keyword without effect and without a note: {keyword}"] += 1
 
 
 def silent(case):
@@ -393,7 +387,54 @@ def silent(case):
             case.claim(note, case.outcome(*extra) == case.outcome(*instead), extra)
 
 
-ATTACKS = [trace, twins, schemas, silent, idle, idle, temperatures, removal, lists, names, draws_of_seed]
+def partial(case):
+    """What is said of tokens of lists is true of the whole rows: --draws, --diff, --dump-probs, --expect."""
+    rng = case.rng
+    stages = rng.sample([s for s in SAMPLERS if s not in MOVED], rng.randrange(1, 4))
+    pairs = accepted(case, [p for p in options(rng, None) if p[0] != "--mirostat"], ["--samplers", ";".join(stages)])
+    chain = ["--samplers", ";".join(stages), *words(pairs)]
+    ids = [rng.randrange(case.n) for _ in case.logits]
+    pathlib.Path("list.json").write_text(reply_of(case.logits, rng.randrange(1, case.n)))
+    pathlib.Path("draws").write_text("\n".join(map(str, ids)) + "\n")
+    accept = ["--accept", ",".join(map(str, case.accept))] if "--accept" in case.base else ["--independent"]
+
+    def run(rows, *more):
+        done = subprocess.run([SAMPL, "-s", "7", "-n", str(case.n), *accept, *chain, *more, *(["-f", "f32"] if rows == "rows" else []), rows],
+                              capture_output=True, env=ENV)
+        case.command = [*accept, *chain, *more]
+        return done.returncode, done.stdout.decode()
+    for view in (["--draws", "draws"], ["--expect", ",".join(map(str, ids))]):
+        if view[0] == "--expect" and run("list.json", "--emit", "stats", "-O", "json")[1].count('"exact":false'):
+            continue
+        listed, whole = run("list.json", *view)[1], run("rows", *view)[1]
+
+        def said(text):
+            text = re.sub(r' "[^"]*"', "", text)
+            found = re.findall(r"row (\d+): (\d+) removed by (\S+?)(?:, rank (\d+)(, the next best)?|, (not listed|below the list))$", text, re.M)
+            found += [(r, i, s, "", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: (\S+) removed it", text)]
+            return {(r, i): (s, rank, best) for r, i, s, rank, best, _ in found}
+        there = said(whole)
+        for place, (stage, rank, best) in said(listed).items():
+            if place in there and view[0] == "--draws":
+                case.claim("list: removed by", there[place][0] == stage, place, stage, there[place])
+                case.claim("list: rank", not rank or there[place][1:] == (rank, best), place, rank, best, there[place])
+            elif view[0] == "--draws":
+                case.claim("list: removed", len(there) >= 10, place, stage, whole[:300])
+            elif place in there:
+                case.claim("list: expected, removed by", there[place][0].rstrip(":,") == stage.rstrip(":,"), place, stage, there[place])
+    _, out = run("list.json", "--vs", "v: --top-k 3", "--dump-probs=2", "-O", "json", *(["--accept", ",".join(map(str, ids))] if accept[0] == "--accept" else []))
+    _, full = run("rows", "--vs", "v: --top-k 3", f"--dump-probs={case.n}", "-O", "json", *(["--accept", ",".join(map(str, ids))] if accept[0] == "--accept" else []))
+    for a, b in zip(out.splitlines(), full.splitlines()):
+        a, b = json.loads(a), json.loads(b)
+        if "top_probs" not in a or "top_probs" not in b:
+            continue
+        whole = {t["id"]: t["probs"] for t in b["top_probs"]}
+        for token in a["top_probs"]:
+            for name, p in token["probs"].items():
+                case.claim("list: masked in the row", p != "row", a["row"], token)
+
+
+ATTACKS = [partial, trace, twins, schemas, silent, idle, idle, temperatures, removal, lists, names, draws_of_seed]
 for number in range(COUNT) if ONLY is None else [ONLY]:
     case = Case(number)
     ATTACKS[number % len(ATTACKS)](case)
