@@ -102,7 +102,7 @@ complete -c sampl -l emit -x -a 'ids score text stats probs logprobs logits list
 complete -c sampl -l dump-probs -d 'print the N best candidates of each row; all without N'
 complete -c sampl -l trace -d 'print what each sampler did to the row; with N, also the N best candidates after it'
 complete -c sampl -l after -x -d 'stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name'
-complete -c sampl -l expect -r -d 'compare with these ids, and print the rows that differ; LIST or a file; with --emit probs, logprobs or logits the file has rows of numbers'
+complete -c sampl -l expect -r -d 'compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, logprobs or logits the file has rows of numbers'
 complete -c sampl -l expect-most -x -d 'end the list of --expect after N rows that differ; the counts go on'
 complete -c sampl -l draws -r -d 'test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of the input'
 complete -c sampl -l tolerance -x -d 'largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin within which a difference does not count'

@@ -4,6 +4,8 @@
 #include "base/builder.h"
 #include "base/names.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,8 +77,9 @@ static const char *hint_of(const char *word, size_t len)
 bool hint_is_known(const char *word, size_t len) { return hint_of(word, len); }
 
 enum {
-    LONGEST = 40, // bytes of a name that is compared; every option is shorter
-    NEAR_MOST = 3 // names that a message suggests
+    LONGEST = 40,  // bytes of a name that is compared; every option is shorter
+    NEAR_MOST = 3, // names that a message suggests
+    NEAR_LEAST = 2 // distance of a name of a preset that a message suggests, at most
 };
 
 // Returns the edit distance of two names: how many characters must be inserted, deleted or replaced to make one of the
@@ -121,6 +124,15 @@ static size_t near_names(const struct options *o, const char *name, size_t len, 
         }
     }
     return n;
+}
+
+void hint_near(struct near_name *n, const char *word, const char *name)
+{
+    const size_t d = strlen(word) > LONGEST ? SIZE_MAX : distance(word, strlen(word), name);
+    if (d >= n->least || strlen(name) >= sizeof n->name)
+        return;
+    n->least = d;
+    snprintf(n->name, sizeof n->name, "%s", name);
 }
 
 // Returns the spelling here of a word[0..len). NULL: it has none.
@@ -175,6 +187,19 @@ bool hint_value(const struct option_row *row, const char *value, struct err *e)
     for (size_t i = 0; value && i < sizeof fractions / sizeof *fractions; i++)
         if (!strcmp(row->name, fractions[i].name) && strchr(value, '.') && (strtod(value, &end), !*end))
             add_hint(e, fractions[i].hint);
+    return false;
+}
+
+bool hint_preset(const char *name, bool option, const struct near_name *near, struct err *e)
+{
+    struct builder hint = {0};
+    if (option)
+        builder_format(&hint, "; options begin with '-': --%s", name);
+    else if (near->least <= NEAR_LEAST && 3 * near->least <= strlen(name))
+        builder_format(&hint, "; did you mean '%s'?", near->name);
+    if (hint.text && !hint.failed)
+        add_hint(e, hint.text);
+    builder_free(&hint);
     return false;
 }
 

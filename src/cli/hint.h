@@ -15,6 +15,17 @@ bool hint_unknown(const struct options *o, const char *word, size_t len, struct 
 // Adds to *e, the error of an option's value, which other option takes such a value. Returns false.
 bool hint_value(const struct option_row *row, const char *value, struct err *e);
 
+// The name that is nearest to a word, of those that hint_near has seen. `least` begins as SIZE_MAX.
+struct near_name {
+    char name[256];
+    size_t least; // distance
+};
+void hint_near(struct near_name *n, const char *word, const char *name);
+
+// Adds to *e, the error of a preset that does not exist, what the name may have meant: an option without its dashes, or
+// the nearest name. Returns false.
+bool hint_preset(const char *name, bool option, const struct near_name *near, struct err *e);
+
 // Adds to *e, the error of an option's text, how to read that text from a file, if a file of that name exists. how is
 // put before the name. Returns false.
 bool hint_file(const char *text, const char *how, struct err *e);

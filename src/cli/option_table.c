@@ -395,8 +395,8 @@ static const struct option_row table[] = {
     {"after", .metavar = "STAGE", TUNING, AT(after), .set = set_string,
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
     {"expect", COMMON, .metavar = "LIST", TUNING, AT(expect), .set = set_string,
-     .help = "compare with these ids, and print the rows that differ; LIST or a file; with --emit probs, logprobs or "
-             "logits the file has rows of numbers"},
+     .help = "compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, "
+             "logprobs or logits the file has rows of numbers"},
     {"expect-most", .metavar = "N", TUNING, AT(expect_most), .set = set_whole, .high = MOST_ROWS,
      .help = "end the list of --expect after N rows that differ; the counts go on"},
     {"draws", .metavar = "FILE", TUNING, AT(draws), .set = set_string,

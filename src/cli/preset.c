@@ -4,6 +4,7 @@
 #include "base/platform.h"
 #include "base/utf8.h"
 #include "cli/foreign.h"
+#include "cli/hint.h"
 #include "cli/notation.h"
 #include "cli/shipped.h"
 #include "in/source.h"
@@ -134,6 +135,44 @@ static bool find_preset(const char *name, char path[PATH_MAX], const char **sect
     return err_set(e, STATUS_USAGE, "--preset: there is no preset '%s'; --list-presets lists them", name);
 }
 
+// Returns how many of a file's last bytes are SUFFIX.
+static size_t suffix_of(const char *file)
+{
+    const size_t len = strlen(file), end = strlen(SUFFIX);
+    return len > end && !strcmp(file + len - end, SUFFIX) ? end : 0;
+}
+
+// Adds the files of a directory whose names are nearer to a name. all: also files that are presets by no ending.
+static void find_near(struct near_name *near, const char *dir, const char *name, bool all)
+{
+    DIR *const d = *dir ? opendir(dir) : NULL;
+    for (const struct dirent *entry; d && (entry = readdir(d));) {
+        char file[NAME_MAX + 1];
+        const size_t end = suffix_of(entry->d_name);
+        snprintf(file, sizeof file, "%.*s", (int)(strlen(entry->d_name) - end), entry->d_name);
+        if ((end || all) && *file != '.')
+            hint_near(near, name, file);
+    }
+    if (d)
+        closedir(d);
+}
+
+// Adds to *e, the error of a preset that does not exist, what the name may have meant.
+static bool suggest(const struct preset *p, const char *name, struct err *e)
+{
+    struct near_name near = {.least = SIZE_MAX};
+    struct directories d;
+    find_directories(&d);
+    for (const struct shipped_preset *s = shipped_presets; s->name; s++)
+        hint_near(&near, name, s->name);
+    for (size_t i = 0; i < DIRECTORIES; i++)
+        find_near(&near, d.path[i], name, !i);
+    if (strchr(name, '.') && !strchr(name, '/')) // a file of the working directory needs a dot
+        find_near(&near, ".", name, true);
+    const size_t len = strcspn(name, "= ");
+    return hint_preset(name, name[len] && option_by_name(p->a->options, name, len), &near, e);
+}
+
 // Sets the options of another program's preset, and keeps what is to be said of it.
 static bool read_foreign(const struct preset *p, const char *text, size_t len, const char *section, struct err *e)
 {
@@ -158,7 +197,7 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
     const struct shipped_preset *shipped;
     size_t len;
     if (!find_preset(name, path, &section, &shipped, e))
-        return false;
+        return suggest(p, name, e);
     if (shipped) {
         text = strdup(shipped->text);
         len = strlen(shipped->text);
@@ -177,13 +216,6 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
     else if (ok)
         ok = words_split(text + mark, &p->words, e);
     return ok || err_prefix(e, "--preset: %s", path);
-}
-
-// Returns how many of a file's last bytes are SUFFIX.
-static size_t suffix_of(const char *file)
-{
-    const size_t len = strlen(file), end = strlen(SUFFIX);
-    return len > end && !strcmp(file + len - end, SUFFIX) ? end : 0;
 }
 
 static int is_preset(const struct dirent *entry) { return suffix_of(entry->d_name) != 0; }

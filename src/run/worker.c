@@ -94,7 +94,9 @@ static bool known_token(const struct job *j, const struct session *q, const stru
                         struct err *e)
 {
     const bool left_out = row->place.use == ROW_LEFT_OUT;
-    if (j->expects && !left_out && row->index >= j->expect.n)
+    if (job_expects_recorded(j) && row->recorded < 0)
+        return err_set(e, STATUS_DATA, "--expect recorded: the input records no tokens");
+    if (j->expects && !job_expects_recorded(j) && !left_out && row->index >= j->expect.n)
         return err_set(e, STATUS_DATA, "--expect names no token for this row, only %zu", j->expect.n);
     *token = row->forced;
     if (*token >= 0)

@@ -18,12 +18,11 @@ static struct fault watch(const void *self, const struct input_row *row, struct 
     struct expected *const x = &res->expected;
     res->log = l;
     res->cand = c;
-    if (j->expects && j->expect.id[row->index] != VOCAB_NONE) {
-        x->id = j->expect.id[row->index];
+    *x = (struct expected){.id = VOCAB_NONE, .draw = NAN, .margin = INFINITY};
+    if (j->expects)
+        x->id = job_expects_recorded(j) ? (uint32_t)row->recorded : j->expect.id[row->index];
+    if (x->id != VOCAB_NONE)
         trace_expected(l, c, x);
-    } else {
-        *x = (struct expected){.id = VOCAB_NONE, .draw = NAN, .margin = INFINITY};
-    }
     return fault_none();
 }
 

@@ -183,12 +183,15 @@ const char *const *job_measures(const struct job *j)
     return measures;
 }
 
-// Reads the ids of --expect: those of a list or, if the value is none, of a file with that name.
+// Reads the ids of --expect: those of a list or, if the value is none, of a file with that name. Recorded ones come
+// with the rows.
 static bool read_expected_ids(struct job *j, struct err *e)
 {
     const char *const given = j->args->expect;
     struct id_file f = {0};
     struct err why = {0};
+    if (job_expects_recorded(j))
+        return true;
     if (value_ids("expect", given, -1, &j->expect, e))
         return true;
     if (*given == '@' || e->status != STATUS_USAGE)
@@ -218,7 +221,7 @@ static enum follows what_follows(const struct job *j)
     const struct args *const a = j->args;
     if (a->accept)
         return FOLLOWS_ACCEPT;
-    if (a->accept_recorded || job_draws_recorded(j))
+    if (a->accept_recorded || job_draws_recorded(j) || job_expects_recorded(j))
         return FOLLOWS_RECORDED;
     return j->expects ? FOLLOWS_EXPECT : FOLLOWS_CHOSEN;
 }

@@ -63,7 +63,7 @@ struct job {
     struct rows rows;     // the wanted rows
     struct ids prompt;    // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept;    // with --accept: the i-th token follows row i
-    struct ids expect;    // with --expect of ids: the i-th token is expected of the i-th row that is read;
+    struct ids expect;    // with --expect of ids that are not recorded: the i-th is expected of the i-th row;
                           // VOCAB_NONE: none, because the row is bad
     struct id_file draws; // with --draws FILE: line i has the draws of row i
     enum follows follows;
@@ -115,6 +115,12 @@ static inline bool job_accepts(const struct job *j) { return j->args->accept || 
 static inline bool job_draws_recorded(const struct job *j)
 {
     return j->args->draws && !strcmp(j->args->draws, "recorded");
+}
+
+// Are the ids that --expect compares with those that the input records?
+static inline bool job_expects_recorded(const struct job *j)
+{
+    return j->expects && !strcmp(j->args->expect, "recorded");
 }
 
 // Returns how many candidates of a row are shown; 0: all.
