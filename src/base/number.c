@@ -289,6 +289,14 @@ const char *number_text_wide(double x, char text[NUMBER_TEXT])
     return text;
 }
 
+const char *number_plain(char text[NUMBER_TEXT])
+{
+    const double x = strtod(text, NULL);
+    if (strstr(text, "e+") && fabs(x) < 1e15) // all digits stand before the point
+        snprintf(text, NUMBER_TEXT, "%.0f", x);
+    return text;
+}
+
 bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out)
 {
     char *stop;

@@ -31,6 +31,10 @@ const char *number_text(float x, char text[NUMBER_TEXT]);
 // Writes a double with the fewest digits. Returns text.
 const char *number_text_wide(double x, char text[NUMBER_TEXT]);
 
+// Rewrites a number of these functions up to 10^15 without a power of ten, as people write it: 1e+01 becomes 10.
+// Returns text.
+const char *number_plain(char text[NUMBER_TEXT]);
+
 // Reads a decimal integer from low to high. The text ends at `end`, or if that is NULL, at its NUL. False if the text
 // is no such number.
 bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);

@@ -54,15 +54,14 @@ static void wrap(const char *text, int at)
     putchar('\n');
 }
 
-// Prints an option. If `whole`, with its other name, the details behind the ';' of its text, and its choices;
-// else in short.
+// Prints an option with its choices. If `whole`, with its other name, and the details behind the ';' of its text; else
+// in short.
 static void print_option(const struct option_row *row, bool whole)
 {
     const char *const def = row->def && (whole || strlen(row->def) <= SHORT_DEFAULT) ? row->def : NULL,
                       *const details = strchr(row->help, ';');
     const size_t help = !whole && details ? (size_t)(details - row->help) : strlen(row->help);
-    const bool fits = row->choices && help + strlen(": ") + strlen(row->choices) <= WIDTH - TEXT_AT;
-    const char *const choices = whole || fits ? row->choices : NULL;
+    const char *const choices = row->choices;
     char text[400];
     int len = row->brief ? printf("  -%s, --%s", row->brief, row->name) : printf("      --%s", row->name);
     if (row->also && whole)

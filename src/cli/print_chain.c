@@ -182,6 +182,7 @@ static void write_biases(struct builder *b, const struct biases *biases)
         char text[NUMBER_TEXT];
         const struct bias *const bias = &biases->bias[i];
         number_text(bias->bias, text);
+        number_plain(text);
         builder_format(b, "%s[%" PRIu32 ",%s]", i ? "," : "", bias->id, !strcmp(text, "-inf") ? "false" : text);
     }
     builder_byte(b, ']');

@@ -79,7 +79,9 @@ const char *value_text(const struct param *row, double value, char text[NUMBER_T
         return value != 0.0 ? "true" : "false";
     if (row->type == PARAM_FLOAT || row->type == PARAM_DOUBLE) {
         number_text((float)value, text);
-        return strtod(text, NULL) == value || (double)(float)value == value ? text : number_text_wide(value, text);
+        if (strtod(text, NULL) != value && (double)(float)value != value)
+            number_text_wide(value, text);
+        return number_plain(text);
     }
     snprintf(text, NUMBER_TEXT, "%.0f", value);
     return text;
