@@ -142,7 +142,7 @@ static bool count_rows(const struct input_config *config, int64_t *rows, struct 
         *rows += left;
         ok = left >= 0 || no_count(&all, e);
         if (ok)
-            source_skip(&all.source, (size_t)source_left(&all.source));
+            source_skip(&all.source, (uint64_t)source_left(&all.source));
         close_file(&all);
         input_release(&all, input_finished(&all));
         ok = ok && open_next(&all, e);

@@ -130,7 +130,7 @@ bool matrix_next(void *self, struct source *s, const struct input_config *config
 void matrix_jump(struct matrix *m, struct source *s, uint64_t rows)
 {
     if (!m->listed)
-        source_skip(s, (size_t)rows * m->bytes);
+        source_skip(s, rows * m->bytes);
     m->rows -= m->rows != MATRIX_OPEN ? rows : 0;
 }
 
@@ -153,7 +153,7 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     m->all = m->rows = MATRIX_OPEN;
     m->raw = true;
     const int64_t left = s->mapped || s->sized ? source_left(s) : 0;
-    m->ragged = (size_t)left % m->bytes;
+    m->ragged = (size_t)((uint64_t)left % m->bytes);
     return true;
 }
 

@@ -117,13 +117,14 @@ static bool map(struct source *s, const struct stat *st, struct err *e)
     s->at_end = S_ISREG(st->st_mode) && at >= 0 && st->st_size <= at;
     if (S_ISREG(st->st_mode) && at < 0)
         return fail("seek", e);
-    if (!S_ISREG(st->st_mode) || st->st_size <= at || (uintmax_t)st->st_size > SIZE_MAX)
+    if (!S_ISREG(st->st_mode) || st->st_size <= at)
         return true;
+    const bool mappable = platform_maps() && (uintmax_t)st->st_size <= SIZE_MAX;
     const size_t len = (size_t)st->st_size;
-    void *const p = platform_maps() ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0) : MAP_FAILED;
+    void *const p = mappable ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, s->fd, 0) : MAP_FAILED;
     if (p == MAP_FAILED) {
-        s->sized = !platform_maps() || errno == ENODEV || errno == EACCES; // then read, which reports its own errors
-        s->size = len;
+        s->sized = !mappable || errno == ENODEV || errno == EACCES; // then read, which reports its own errors
+        s->size = (uint64_t)st->st_size;
         s->begin = s->offset = (uint64_t)at;
         return s->sized || fail("map", e);
     }
@@ -219,7 +220,7 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
 
 bool source_waits(const struct source *s) { return !s->mapped && !s->at_end && platform_would_wait(s->fd); }
 
-void source_skip(struct source *s, size_t n)
+void source_skip(struct source *s, uint64_t n)
 {
     const size_t have = s->end - s->start;
     assert(n <= have || s->sized);
@@ -230,7 +231,7 @@ void source_skip(struct source *s, size_t n)
     }
     s->ahead += n > have ? n - have : 0;
     s->offset += n;
-    s->start += n < have ? n : have;
+    s->start += n < have ? (size_t)n : have;
 }
 
 void source_leave(struct source *s, const void *from, size_t len)

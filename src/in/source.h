@@ -24,7 +24,7 @@ struct source {
     bool mapped;   // buf is the whole file, read-only
     bool sized;    // a regular file that is read in blocks; `size` is its length
     uint64_t size;
-    size_t ahead;       // bytes behind buf[end - 1] that were skipped, and are not to be read
+    uint64_t ahead;     // bytes behind buf[end - 1] that were skipped, and are not to be read
     uint64_t begin;     // file offset of a redirected standard input when it was opened, else 0
     uint64_t offset;    // begin and the bytes skipped so far
     unsigned char *buf; // buf[start..end) are the bytes from the current one on, as far as they were read
@@ -68,7 +68,7 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
 bool source_waits(const struct source *s);
 
 // Skips n bytes, which were peeked or are among those of source_left.
-void source_skip(struct source *s, size_t n);
+void source_skip(struct source *s, uint64_t n);
 
 // Leaves memory of a mapped source, from[0..len), to the caller, who gives it back with source_give_back. The source
 // gives back what lies before `from`.
