@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WebAssembly with the system interface WASI, preview 1: no threads, no signals, no terminal.
+// WebAssembly with the system interface WASI, preview 1: no threads, no signals. The files stand below one folder, /.
 #include "base/platform.h"
 
 #ifdef __wasi__
@@ -8,7 +8,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+// WASI has no current folder. Before main begins, enters the folder that PWD names.
+__attribute__((constructor)) static void enter_folder(void)
+{
+    const char *const folder = getenv("PWD");
+    if (folder)
+        (void)!chdir(folder);
+}
 
 bool platform_random(void *bytes, size_t n) { return getentropy(bytes, n) == 0; }
 
@@ -81,7 +90,13 @@ int platform_columns(int fd) { return 0; }
 
 bool platform_utf8(void) { return true; }
 
-bool platform_would_wait(int fd) { return false; }
+// WASI's poll would wait for a pipe. The program therefore answers before each read that is not of a file.
+bool platform_would_wait(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) || !S_ISREG(st.st_mode);
+}
+
 bool platform_would_block(int fd) { return false; }
 bool platform_in_front(int fd) { return true; }
 

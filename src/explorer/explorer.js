@@ -99,10 +99,10 @@ const startWorker = () => {
         files.set(name, content instanceof Blob ? blobFile(content) : bytesFile(content));
       for (const name of data.forget || []) files.delete(name);
       if (!data.args) return;
-      let result;
-      try { result = runWasi(module, ["sampl", ...data.args], memoryFiles(new Map(files))); }
-      catch (error) { result = { status: 70, stdout: new Uint8Array(0), stderr: "sampl ended: " + error }; }
-      postMessage(result, [result.stdout.buffer]);
+      const store = memoryFiles(new Map(files)), [, out, err] = store.streams;
+      let status = 70, why = "";
+      try { status = runWasi(module, ["sampl", ...data.args], store); } catch (error) { why = "sampl ended: " + error; }
+      postMessage({ status, stdout: out.whole(), stderr: new TextDecoder().decode(err.whole()) + why });
     };`;
   worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
   const end = (result) => {

@@ -1,181 +1,181 @@
 // SPDX-License-Identifier: MIT
-// The part of WASI (preview 1) that sampl calls. A store has the files, see memory_files.js.
+// The part of WASI (preview 1) that sampl calls. A store has the files: memory_files.js has one of memory,
+// packaging/npm/disk_files.js one of the disk.
 "use strict";
 
-// Runs a WebAssembly module once: args has the words of the command line. Returns the exit status, and what the program
-// wrote to standard output (bytes) and standard error (text). The store has these functions:
-//   find(name) returns a file, or undefined; make(name) returns a new, empty one; rename(from, to) and remove(name)
-//   return false if there is no such file. A name has no slash at its start.
-// A file has size(); read(at, n), which returns at most n bytes from there on; and write(at, bytes). If read or write
-// fails, it throws.
+// Runs a WebAssembly module once: args has the words of the command line. Returns the exit status. The store has:
+//   environment  a list of NAME=VALUE
+//   streams      the files of standard input, output and error
+//   open(path, how)  returns a file; how has write, append, create, fresh (the file must be new), empty, folder
+//   stat(path)  returns { kind, size }; kind is a key of KIND
+//   link(path)  returns the path that a symbolic link holds
+//   rename(from, to), remove(path)
+// Paths begin with a slash. A file has:
+//   kind; size, a function; appends
+//   read(at, into)    fills the bytes `into` from the offset on; returns how many it read
+//   write(at, bytes)  returns how many bytes it wrote
+//   names(), of a folder; close(), if the file needs it
+// A function that fails throws an object whose `code` is a key of STATUS; any other code counts as EIO.
 function runWasi(module, args, store) {
-  const STATUS = { badf: 8, inval: 28, io: 29, noent: 44, nosys: 52, spipe: 70 };
-  const KIND = { character: 2, folder: 3, file: 4 };
+  const STATUS = { EACCES: 2, EBADF: 8, EDQUOT: 19, EEXIST: 20, EFBIG: 22, EINVAL: 28, EIO: 29, EISDIR: 31, ELOOP: 32,
+    EMFILE: 33, ENAMETOOLONG: 37, ENODEV: 43, ENOENT: 44, ENOSPC: 51, ENOSYS: 52, ENOTDIR: 54, ENXIO: 60, EPERM: 63,
+    EPIPE: 64, EROFS: 69, ESPIPE: 70, ETXTBSY: 74, EXDEV: 75 };
+  const KIND = { pipe: 0, terminal: 2, device: 2, folder: 3, file: 4 };
+  const ROOT = 3, READ = 0x2n, SEEK_AND_TELL = 0x24n, WRITE = 0x40n; // a descriptor, and rights
   const encoder = new TextEncoder(), decoder = new TextDecoder();
-  const words = args.map((word) => encoder.encode(word + "\0"));
-  const printed = { 1: [], 2: [] };
-  const nothing = { size: () => 0, read: () => new Uint8Array(0) };
-  const open = [{ file: nothing, at: 0, pipe: true }, { parts: printed[1] }, { parts: printed[2] }, { folder: true }];
+  const open = [...store.streams, { kind: "folder", size: () => 0 }].map((file) => ({ file, at: file.at || 0 }));
   let memory;
 
   // Memory may grow between two calls, which detaches its views: they are made for each use.
-  const bytes = () => new Uint8Array(memory.buffer);
+  const bytes = (at, length) => new Uint8Array(memory.buffer, at, length);
   const view = () => new DataView(memory.buffer);
   const u32 = (at, value) => view().setUint32(at, value, true);
   const u64 = (at, value) => view().setBigUint64(at, BigInt(value), true);
-  const path = (at, length) => decoder.decode(bytes().subarray(at, at + length)).replace(/^(\.?\/)+/, "");
-  const kind = (f) => f.folder ? KIND.folder : f.file && !f.pipe ? KIND.file : 0;
+  const path = (at, length) => `/${decoder.decode(bytes(at, length))}`;
+  const fail = (code) => { throw { code }; };
+  const opened = (fd) => open[fd] || fail("EBADF");
+  const seekable = (fd) => ["pipe", "terminal"].includes(opened(fd).file.kind) ? fail("ESPIPE") : open[fd];
 
-  // The buffers of a list, each [address, length].
+  // The buffers of a list, as bytes.
   const buffers = (list, n) => [...Array(n).keys()].map((i) =>
-    [view().getUint32(list + 8 * i, true), view().getUint32(list + 8 * i + 4, true)]);
-  // Both return the number of bytes, or -1 if the store fails.
-  const read = (f, list, n, at, got) => {
+    bytes(view().getUint32(list + 8 * i, true), view().getUint32(list + 8 * i + 4, true)));
+  // Reads or writes buffers from an offset on, until the file has no more or takes no more. Returns the bytes done.
+  const transfer = (act, list, n, at, got) => {
     let done = 0;
-    for (const [to, length] of buffers(list, n)) {
-      let part;
-      try { part = f.file.read(at + done, length); } catch { return -1; }
-      bytes().set(part, to);
-      done += part.length;
+    for (const part of buffers(list, n)) {
+      const now = act(at + done, part);
+      done += now;
+      if (now < part.length) break;
     }
     u32(got, done);
     return done;
   };
-  const write = (f, list, n, at, got) => {
-    let done = 0;
-    for (const [from, length] of buffers(list, n)) {
-      const part = bytes().slice(from, from + length);
-      try { if (f.parts) f.parts.push(part); else f.file.write(at + done, part); } catch { return -1; }
-      done += length;
-    }
-    u32(got, done);
-    return done;
+  const read = (f, ...rest) => transfer((at, into) => into.length ? f.file.read(at, into) : 0, ...rest);
+  const write = (f, ...rest) => transfer((at, from) => from.length ? f.file.write(at, from) : 0, ...rest);
+  const stat = ({ kind, size }, to) => {
+    bytes(to, 64).fill(0);
+    view().setUint8(to + 16, KIND[kind]);
+    u64(to + 32, size);
   };
-  const stat = (f, to) => {
-    bytes().fill(0, to, to + 64);
-    view().setUint8(to + 16, kind(f));
-    u64(to + 32, f.file ? f.file.size() : 0);
-    return 0;
+  // Lists of words: their number and bytes, and the words with an address for each.
+  const listOf = (words) => {
+    const parts = words.map((word) => encoder.encode(`${word}\0`));
+    return [(count, size) => {
+      u32(count, parts.length);
+      u32(size, parts.reduce((sum, part) => sum + part.length, 0));
+    }, (list, at) => {
+      for (const part of parts) {
+        u32(list, at);
+        list += 4;
+        bytes(at, part.length).set(part);
+        at += part.length;
+      }
+    }];
   };
+  const [argsSizes, argsGet] = listOf(args), [environSizes, environGet] = listOf(store.environment);
   class Exit { constructor(status) { this.status = status; } }
 
   const calls = {
-    args_sizes_get: (count, size) => {
-      u32(count, words.length);
-      u32(size, words.reduce((sum, w) => sum + w.length, 0));
-      return 0;
-    },
-    args_get: (list, at) => {
-      for (const word of words) {
-        u32(list, at);
-        list += 4;
-        bytes().set(word, at);
-        at += word.length;
-      }
-      return 0;
-    },
-    environ_sizes_get: (count, size) => { u32(count, 0); u32(size, 0); return 0; },
-    environ_get: () => 0,
-    clock_time_get: (clock, precision, to) => {
-      u64(to, Math.round((clock ? performance.now() : Date.now()) * 1e6));
-      return 0;
-    },
+    args_sizes_get: argsSizes,
+    args_get: argsGet,
+    environ_sizes_get: environSizes,
+    environ_get: environGet,
+    clock_time_get: (clock, precision, to) => u64(to, Math.round((clock ? performance.now() : Date.now()) * 1e6)),
     random_get: (to, n) => {
       const random = new Uint8Array(n);
       crypto.getRandomValues(random);
-      bytes().set(random, to);
-      return 0;
+      bytes(to, n).set(random);
     },
     proc_exit: (status) => { throw new Exit(status); },
     fd_prestat_get: (fd, to) => {
-      if (!open[fd] || !open[fd].folder) return STATUS.badf;
+      if (fd !== ROOT) fail("EBADF");
       u32(to, 0);
       u32(to + 4, 1);
-      return 0;
     },
-    fd_prestat_dir_name: (fd, to) => { bytes()[to] = 47; return 0; },
+    fd_prestat_dir_name: (fd, to) => { bytes(to, 1)[0] = 47; },
     fd_fdstat_get: (fd, to) => {
-      if (!open[fd]) return STATUS.badf;
-      bytes().fill(0, to, to + 24);
-      view().setUint8(to, kind(open[fd]));
-      u64(to + 8, 0x1fffffff);
-      u64(to + 16, 0x1fffffff);
-      return 0;
+      const { kind, appends } = opened(fd).file, ALL = 0x1fffffffn;
+      bytes(to, 24).fill(0);
+      view().setUint8(to, KIND[kind]);
+      view().setUint16(to + 2, appends ? 1 : 0, true);
+      u64(to + 8, kind === "terminal" ? ALL & ~SEEK_AND_TELL : ALL);
+      u64(to + 16, ALL);
     },
-    fd_fdstat_set_flags: () => 0,
-    fd_filestat_get: (fd, to) => open[fd] ? stat(open[fd], to) : STATUS.badf,
-    fd_read: (fd, list, n, got) => {
-      const f = open[fd], done = f && f.file ? read(f, list, n, f.at, got) : 0;
-      if (!f || !f.file || done < 0) return done < 0 ? STATUS.io : STATUS.badf;
-      f.at += done;
-      return 0;
-    },
-    fd_pread: (fd, list, n, at, got) => {
-      const f = open[fd];
-      if (!f || !f.file) return STATUS.badf;
-      return read(f, list, n, Number(at), got) < 0 ? STATUS.io : 0;
-    },
-    fd_write: (fd, list, n, got) => {
-      const f = open[fd];
-      if (!f || f.folder) return STATUS.badf;
-      const done = write(f, list, n, f.at, got);
-      if (done >= 0 && f.file) f.at += done;
-      return done < 0 ? STATUS.io : 0;
-    },
-    fd_pwrite: (fd, list, n, at, got) => {
-      const f = open[fd];
-      if (!f || !f.file) return STATUS.spipe;
-      return write(f, list, n, Number(at), got) < 0 ? STATUS.io : 0;
-    },
+    fd_fdstat_set_flags: () => {},
+    fd_filestat_get: (fd, to) => { const { file } = opened(fd); stat({ kind: file.kind, size: file.size() }, to); },
+    fd_read: (fd, list, n, got) => { const f = opened(fd); f.at += read(f, list, n, f.at, got); },
+    fd_pread: (fd, list, n, at, got) => { read(seekable(fd), list, n, Number(at), got); },
+    fd_write: (fd, list, n, got) => { const f = opened(fd); f.at += write(f, list, n, f.at, got); },
+    fd_pwrite: (fd, list, n, at, got) => { write(seekable(fd), list, n, Number(at), got); },
     fd_seek: (fd, by, from, to) => {
-      const f = open[fd];
-      if (!f || !f.file || f.pipe) return f ? STATUS.spipe : STATUS.badf;
-      f.at = Number(by) + [0, f.at, f.file.size()][from];
-      u64(to, f.at);
-      return 0;
+      const f = seekable(fd), at = Number(by) + (from === 1 ? f.at : from === 2 ? f.file.size() : 0);
+      if (at < 0) fail("EINVAL");
+      f.at = at;
+      u64(to, at);
     },
-    fd_tell: (fd, to) => {
-      const f = open[fd];
-      if (!f || !f.file || f.pipe) return STATUS.spipe;
-      u64(to, f.at);
-      return 0;
+    fd_tell: (fd, to) => u64(to, seekable(fd).at),
+    fd_close: (fd) => {
+      opened(fd).file.close?.();
+      open[fd] = undefined;
     },
-    fd_close: (fd) => { if (!open[fd]) return STATUS.badf; open[fd] = undefined; return 0; },
-    fd_renumber: (from, to) => { open[to] = open[from]; open[from] = undefined; return 0; },
-    fd_readdir: (fd, at, n, cookie, got) => { u32(got, 0); return 0; },
+    fd_renumber: (from, to) => {
+      open[to] = opened(from);
+      open[from] = undefined;
+    },
+    // An entry is the cookie of the next one, an unknown file number, the length and the kind, and the name.
+    fd_readdir: (fd, to, n, cookie, got) => {
+      const f = opened(fd);
+      f.names ||= f.file.names().map((name) => encoder.encode(name));
+      let done = 0;
+      for (let i = Number(cookie); i < f.names.length && done < n; i++) {
+        const entry = new Uint8Array(24 + f.names[i].length), head = new DataView(entry.buffer);
+        head.setBigUint64(0, BigInt(i + 1), true);
+        head.setBigUint64(8, 1n, true);
+        head.setUint32(16, f.names[i].length, true);
+        entry.set(f.names[i], 24);
+        const part = entry.subarray(0, n - done);
+        bytes(to + done, part.length).set(part);
+        done += part.length;
+      }
+      u32(got, done);
+    },
     path_open: (folder, follow, at, n, how, rights, inherited, flags, to) => {
-      const name = path(at, n), CREATE = 1, TRUNCATE = 8, found = store.find(name);
-      if (!found && !(how & CREATE)) return STATUS.noent;
-      let fd = 4;
+      const file = store.open(path(at, n), { write: (rights & WRITE) !== 0n, only: (rights & READ) === 0n,
+        append: (flags & 1) !== 0, create: (how & 1) !== 0, folder: (how & 2) !== 0, fresh: (how & 4) !== 0,
+        empty: (how & 8) !== 0 });
+      let fd = ROOT + 1;
       while (open[fd]) fd++;
-      open[fd] = { file: found && !(how & TRUNCATE) ? found : store.make(name), at: 0 };
+      open[fd] = { file, at: 0 };
       u32(to, fd);
-      return 0;
     },
-    path_filestat_get: (folder, follow, at, n, to) => {
-      const file = store.find(path(at, n));
-      return file ? stat({ file }, to) : STATUS.noent;
+    path_filestat_get: (folder, follow, at, n, to) => stat(store.stat(path(at, n)), to),
+    path_readlink: (folder, at, n, to, most, got) => {
+      const text = encoder.encode(store.link(path(at, n))).subarray(0, most);
+      bytes(to, text.length).set(text);
+      u32(got, text.length);
     },
-    path_readlink: (folder, at, n) => store.find(path(at, n)) ? STATUS.inval : STATUS.noent,
-    path_rename: (folder, at, n, folder2, at2, n2) => store.rename(path(at, n), path(at2, n2)) ? 0 : STATUS.noent,
-    path_unlink_file: (folder, at, n) => store.remove(path(at, n)) ? 0 : STATUS.noent,
-  };
-  const whole = (parts) => {
-    const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) { all.set(part, at); at += part.length; }
-    return all;
+    path_rename: (folder, at, n, folder2, at2, n2) => store.rename(path(at, n), path(at2, n2)),
+    path_unlink_file: (folder, at, n) => store.remove(path(at, n)),
   };
 
-  const imports = new Proxy(calls, { get: (all, name) => all[name] || (() => STATUS.nosys) });
+  // A call returns 0, or the status of the error that its function throws.
+  const call = (act) => (...words) => {
+    try {
+      act(...words);
+      return 0;
+    } catch (error) {
+      if (error instanceof Exit || !error || !error.code) throw error;
+      return STATUS[error.code] || STATUS.EIO;
+    }
+  };
+  const imports = new Proxy(calls, { get: (all, name) => call(all[name] || (() => fail("ENOSYS"))) });
   const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: imports });
-  let status = 0;
   memory = instance.exports.memory;
   try {
     instance.exports._start();
   } catch (error) {
     if (!(error instanceof Exit)) throw error;
-    status = error.status;
+    return error.status;
   }
-  return { status, stdout: whole(printed[1]), stderr: decoder.decode(whole(printed[2])) };
+  return 0;
 }
