@@ -24,6 +24,8 @@
 #include <xlocale.h> // nl_langinfo_l, which POSIX has in langinfo.h
 #endif
 
+const char *platform_build(void) { return "native"; }
+
 #if defined __linux__ && !defined SAMPL_PORTABLE
 
 #include <sched.h>

@@ -14,6 +14,9 @@
 #define PATH_MAX 4096
 #endif
 
+// Returns the kind of the build: "native" or "wasm".
+const char *platform_build(void);
+
 // Fills n bytes, 256 at most, with random bits of the system. False if the system has none.
 bool platform_random(void *bytes, size_t n);
 

@@ -19,6 +19,8 @@ __attribute__((constructor)) static void enter_folder(void)
         (void)!chdir(folder);
 }
 
+const char *platform_build(void) { return "wasm"; }
+
 bool platform_random(void *bytes, size_t n) { return getentropy(bytes, n) == 0; }
 
 bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg)

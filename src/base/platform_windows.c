@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+const char *platform_build(void) { return "native"; }
+
 bool platform_random(void *bytes, size_t n)
 {
     return BCryptGenRandom(NULL, bytes, (ULONG)n, BCRYPT_USE_SYSTEM_PREFERRED_RNG) == 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/help.h"
 
+#include "base/platform.h"
+
 #include <assert.h>
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -182,5 +184,5 @@ void help_version(const struct kern *kern)
     printf("sampl " SAMPL_VERSION "\ncompatible with llama.cpp " SAMPL_LLAMA_RELEASE "\nSIMD tier %s (of", kern->name);
     for (size_t i = 0; kern_tier(i); i++)
         printf(" %s", kern_tier(i)->name);
-    printf(")\ncJSON %s\n", cJSON_Version());
+    printf(")\ncJSON %s\nbuild %s\n", cJSON_Version(), platform_build());
 }

@@ -98,14 +98,17 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     const bool splits = job_splits(j);
     const struct rows *const rows = &j->rows;
     f->by_variant = variants > 1 && !splits;
-    const char *const why = variants == 1 && !splits  ? "the chain carries state from row to row"
-                            : job_compares_numbers(j) ? "the rows of --expect are read beside them"
-                            : at_once                 ? "each record is written out at once"
-                                                      : NULL;
+    const char *why = platform_cores() == 1 ? "the system lets the program use one core" : NULL;
+    if (at_once)
+        why = "each record is written out at once";
+    if (job_compares_numbers(j))
+        why = "the rows of --expect are read beside them";
+    if (variants == 1 && !splits)
+        why = "the chain carries state from row to row";
     if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);
     f->threads = f->by_variant && threads > variants ? variants : threads;
-    f->threads = why || f->threads == 1 || platform_cores() == 1 ? 0 : f->threads;
+    f->threads = why || f->threads == 1 ? 0 : f->threads;
     bool tells = false;
     for (size_t k = 0; k < f->inputs && !tells; k++)
         if (!input_tells(f->in[k], &tells, e))
