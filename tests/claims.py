@@ -434,7 +434,31 @@ def partial(case):
                 case.claim("list: masked in the row", p != "row", a["row"], token)
 
 
-ATTACKS = [partial, trace, twins, schemas, silent, idle, idle, temperatures, removal, lists, names, draws_of_seed]
+def variants(case):
+    """Options of a variant that are said to have no effect, or that its engine is said to ignore."""
+    rng = case.rng
+    engine = rng.choice(ENGINES)
+    stages = ";".join(rng.choice(SAMPLERS) for _ in range(rng.randrange(1, 4)))
+    base = accepted(case, options(rng, None)[:2], [])
+    own = accepted(case, options(rng, None)[:3], ["--samplers", stages])
+    for name, command in (("v", ["--vs", f"v: --samplers {stages} "]), (f"engine={engine}", ["--sweep", f"engine={engine}", ""])):
+        def table(base, own):
+            extra = [command[0], command[1] + " ".join(words(own))] if name == "v" else command[:2]
+            code, out, notes = case.run(*words(base), *extra, "--diff=100", "-O", "json")
+            lines = [json.loads(line) for line in out.splitlines() if f'"variant":"{name}"' in line]
+            return code, sorted((line["row"], line["id"], line["prob"]) for line in lines), notes
+        first = table(base, own)
+        for option, phrase in re.findall(rf"variant '{name}': --(\S+) (has no effect.*)", first[2]):
+            if option in ("samplers", "mirostat"):
+                continue
+            case.claim("variant: has no effect", table(base, [p for p in own if p[0] != f"--{option}"])[:2] == first[:2], option, phrase)
+        ignored = re.search(rf"variant '{name}': engine \S+ has no stage for (.*), which it ignores", first[2])
+        if ignored and name != "v":
+            left = [p for p in base if p[0] not in ignored[1].split(", ")]
+            case.claim("variant: which it ignores", table(left, own)[1] == first[1], ignored[1], first[1], table(left, own)[1])
+
+
+ATTACKS = [variants, partial, trace, twins, schemas, silent, idle, idle, temperatures, removal, lists, names, draws_of_seed]
 for number in range(COUNT) if ONLY is None else [ONLY]:
     case = Case(number)
     ATTACKS[number % len(ATTACKS)](case)
