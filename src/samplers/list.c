@@ -168,7 +168,10 @@ void catalog_fill(const struct catalog *c, size_t place, const double *value, vo
 
 bool catalog_enables(const struct catalog *c, size_t place, const double *value, const struct context *context)
 {
+    const struct sampler *const s = samplers[place];
+    if (s->params && !sampler_runs_with(s, param_rounded(s->params, value[c->number[place][0]])))
+        return false;
     double params[CATALOG_PARAMS] = {0.0}; // room for any sampler's; some tables leave members out
     catalog_fill(c, place, value, params);
-    return stage_enabled(&(struct stage){samplers[place], params, context});
+    return stage_enabled(&(struct stage){s, params, context});
 }
