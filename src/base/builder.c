@@ -49,8 +49,6 @@ void builder_add(struct builder *b, const void *bytes, size_t len)
     b->text[b->len] = '\0';
 }
 
-char *builder_room(struct builder *b, size_t len) { return reserve(b, len) ? b->text + b->len : NULL; }
-
 void builder_pad(struct builder *b, char byte, size_t n)
 {
     if (!reserve(b, n))
@@ -77,9 +75,8 @@ void builder_int(struct builder *b, int64_t x, int width)
 
 void builder_float(struct builder *b, float x)
 {
-    char *const room = builder_room(b, NUMBER_TEXT);
-    if (room)
-        b->len += strlen(number_text(x, room));
+    if (reserve(b, NUMBER_TEXT))
+        b->len += strlen(number_text(x, b->text + b->len));
 }
 
 void builder_character(struct builder *b, uint32_t point)

@@ -27,9 +27,6 @@ void builder_clear(struct builder *b);
 // Was all of it added?
 static inline bool builder_whole(const struct builder *b) { return !b->failed && !b->full; }
 
-// Returns room for len bytes and a NUL behind the text, or NULL. The caller writes there and adds to len.
-char *builder_room(struct builder *b, size_t len);
-
 // Add to the text, all or nothing. An addition of no bytes makes text a string, too.
 void builder_add(struct builder *b, const void *bytes, size_t len);
 void builder_pad(struct builder *b, char byte, size_t n);  // n times

@@ -74,13 +74,6 @@ void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item)
     t->n--;
 }
 
-void hash_clear(struct hash_table *t)
-{
-    if (t->n)
-        memset(t->slot, 0, t->slots * sizeof *t->slot);
-    t->n = 0;
-}
-
 void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to)
 {
     t->slot[slot_of(t, hash, item)].item = to + 1;
@@ -110,6 +103,14 @@ void idmap_free(struct idmap *m)
 }
 
 // A table that once held many more ids than now is not swept for the few.
+// Takes out all numbers. Costs O(slots), which are as many as the most numbers that were ever there ask for.
+static void hash_clear(struct hash_table *t)
+{
+    if (t->n)
+        memset(t->slot, 0, t->slots * sizeof *t->slot);
+    t->n = 0;
+}
+
 void idmap_clear(struct idmap *m)
 {
     if (m->numbers.slots <= 16 * m->n)

@@ -36,9 +36,6 @@ bool hash_add(struct hash_table *t, uint32_t hash, uint32_t item);
 // Takes out a number that was added under this hash.
 void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item);
 
-// Takes out all numbers. Costs O(slots), which are as many as the most numbers that were ever there ask for.
-void hash_clear(struct hash_table *t);
-
 // Makes the number that was added under this hash another one.
 void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to);
 

@@ -16,7 +16,8 @@ size_t gguf_size(uint32_t type)
 
 bool gguf_probe(const unsigned char *head, size_t len) { return !memcmp(head, "GGUF", len < 4 ? len : 4); }
 
-bool gguf_step(struct gguf *g, uint64_t n)
+// Skips n bytes, which stay in g->p. Returns g->ok.
+static bool step(struct gguf *g, uint64_t n)
 {
     if (g->ok && n > g->have - g->at) {
         const size_t want = n < SIZE_MAX - g->at ? g->at + (size_t)n : SIZE_MAX;
@@ -31,7 +32,7 @@ bool gguf_step(struct gguf *g, uint64_t n)
 uint64_t gguf_integer(struct gguf *g, size_t size)
 {
     uint64_t v = 0;
-    if (gguf_step(g, size))
+    if (step(g, size))
         memcpy(&v, g->p + g->at - size, size);
     return v;
 }
@@ -58,7 +59,7 @@ struct gguf_value gguf_pass(struct gguf *g, uint32_t type, int depth)
     v.at = g->at;
     const uint64_t size = type == TYPE_STRING ? 1 : gguf_size(type == TYPE_ARRAY ? v.elements : type);
     if (size)
-        gguf_step(g, v.n > UINT64_MAX / size ? UINT64_MAX : v.n * size);
+        step(g, v.n > UINT64_MAX / size ? UINT64_MAX : v.n * size);
     for (uint64_t i = 0; !size && g->ok && i < v.n;
          i++) // an element has at least 8 bytes, so the file's length bounds n
         gguf_pass(g, v.elements, depth + 1);
@@ -73,13 +74,13 @@ void gguf_key(struct gguf *g, char key[GGUF_KEY])
     if (len > KEY_MAX)
         g->ok = err_set(g->e, STATUS_DATA, "byte %zu: a key of %" PRIu64 " bytes, more than GGUF's %d", begin, len,
                         KEY_MAX);
-    if (gguf_step(g, len) && len < GGUF_KEY && !memchr(g->p + g->at - len, '\0', (size_t)len))
+    if (step(g, len) && len < GGUF_KEY && !memchr(g->p + g->at - len, '\0', (size_t)len))
         memcpy(key, g->p + g->at - len, (size_t)len);
 }
 
 void gguf_begin(struct gguf *g, uint64_t *tensors, uint64_t *pairs)
 {
-    gguf_step(g, 4);
+    step(g, 4);
     const uint32_t version = (uint32_t)gguf_integer(g, 4);
     if (!g->ok)
         return;

@@ -46,9 +46,6 @@ bool gguf_probe(const unsigned char *head, size_t len);
 // Reads the beginning of the file: the numbers of tensors and of pairs.
 void gguf_begin(struct gguf *g, uint64_t *tensors, uint64_t *pairs);
 
-// Skips n bytes, which stay in g->p. Returns g->ok.
-bool gguf_step(struct gguf *g, uint64_t n);
-
 // Reads a number of `size` bytes.
 uint64_t gguf_integer(struct gguf *g, size_t size);
 

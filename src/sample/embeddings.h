@@ -28,7 +28,4 @@ struct embeddings {
     enum distance_metric metric;
 };
 
-// Writes a token's vector to `to`, [width] numbers. id < e->n.
-void embeddings_vector(const struct embeddings *e, const struct kern *kern, size_t id, float *to);
-
 #endif

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void embeddings_vector(const struct embeddings *e, const struct kern *kern, size_t id, float *to)
+// Writes a token's vector to `to`, [width] numbers. id < e->n.
+static void write_vector(const struct embeddings *e, const struct kern *kern, size_t id, float *to)
 {
     const unsigned char *from = e->data + id * e->bytes;
     assert(id < e->n);
@@ -38,7 +39,7 @@ static float load_unit(float *to, const struct embeddings *e, const struct kern 
     const size_t width = padded_width(e);
     float square;
     memset(to + e->width, 0, (width - e->width) * sizeof *to);
-    embeddings_vector(e, kern, id, to);
+    write_vector(e, kern, id, to);
     kern->dots(&square, to, 1, to, 1, width);
     const float length = sqrtf(square);
     if (length > 0.0f)

@@ -38,7 +38,8 @@ static uint32_t new_expr(struct exprs *x, struct expr e)
     return (uint32_t)x->n++;
 }
 
-uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len)
+// Makes a literal of bytes without NUL.
+static uint32_t literal_of_bytes(struct exprs *x, const char *utf8, size_t len)
 {
     const size_t first = x->text.len;
     builder_bytes(&x->text, utf8, len);
@@ -46,12 +47,12 @@ uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len)
     return new_expr(x, (struct expr){.kind = EXPR_LITERAL, .depth = 1, .first = (uint32_t)first, .n = (uint32_t)len});
 }
 
-uint32_t expr_literal(struct exprs *x, const char *utf8) { return expr_bytes(x, utf8, strlen(utf8)); }
+uint32_t expr_literal(struct exprs *x, const char *utf8) { return literal_of_bytes(x, utf8, strlen(utf8)); }
 
 uint32_t expr_text(struct exprs *x, struct builder *text)
 {
     x->failed = x->failed || text->failed;
-    const uint32_t expr = expr_bytes(x, text->text, text->len);
+    const uint32_t expr = literal_of_bytes(x, text->text, text->len);
     builder_free(text);
     return expr;
 }
@@ -68,7 +69,7 @@ uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last)
 {
     const char byte = (char)first;
     if (first == last && first && first < 0x80)
-        return expr_bytes(x, &byte, 1);
+        return literal_of_bytes(x, &byte, 1);
     return expr_class(x, &(struct range){first, last}, first <= last, false);
 }
 

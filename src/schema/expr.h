@@ -41,7 +41,6 @@ void exprs_free(struct exprs *x);
 // True if no error occurred.
 static inline bool exprs_whole(const struct exprs *x) { return !x->failed && !x->full && !x->deep; }
 
-uint32_t expr_bytes(struct exprs *x, const char *utf8, size_t len); // without NUL
 uint32_t expr_literal(struct exprs *x, const char *utf8);
 uint32_t expr_text(struct exprs *x, struct builder *text); // a literal; frees the text
 
