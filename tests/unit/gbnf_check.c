@@ -21,30 +21,30 @@ static void expect(bool ok, const char *what, const char *text)
 }
 
 // The sentences. A name is quoted in them as %s.
-#define GRAMMAR_CLASS "this character class has no closing ']'"
-#define GRAMMAR_DEEP "groups are nested more than 200 deep"
-#define GRAMMAR_DEFINES "'::=' is expected here"
-#define GRAMMAR_EMPTY_CLASS "'%s' holds no character"
-#define GRAMMAR_ESCAPE "'%s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH"
-#define GRAMMAR_GROUP "this group has no closing ')'"
-#define GRAMMAR_LARGE "the grammar has more than 4194304 elements once its repetitions are written out"
+#define GRAMMAR_CLASS          "this character class has no closing ']'"
+#define GRAMMAR_DEEP           "groups are nested more than 200 deep"
+#define GRAMMAR_DEFINES        "'::=' is expected here"
+#define GRAMMAR_EMPTY_CLASS    "'%s' holds no character"
+#define GRAMMAR_ESCAPE         "'%s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH"
+#define GRAMMAR_GROUP          "this group has no closing ')'"
+#define GRAMMAR_LARGE          "the grammar has more than 4194304 elements once its repetitions are written out"
 #define GRAMMAR_LEFT_RECURSION "the rule '%s' is left-recursive: it can begin with itself"
-#define GRAMMAR_LITERAL "this literal has no closing '\"'"
-#define GRAMMAR_NAME "the name of a rule is expected here"
-#define GRAMMAR_NOTHING "there is nothing to repeat before '%s'"
-#define GRAMMAR_NO_ROOT "no rule is named root"
-#define GRAMMAR_RANGE "the range '%s' ends before it begins"
-#define GRAMMAR_REPEAT "a repetition is {m}, {m,} or {m,n}"
-#define GRAMMAR_REPEAT_LARGE "at least '%s' repetitions are too many, the most is 2000"
-#define GRAMMAR_REPEAT_ORDER "the repetition '%s' has its bounds in the wrong order"
-#define GRAMMAR_TOKEN "a token is <[id]> or <text>"
-#define GRAMMAR_TOKEN_ID "the vocabulary has no token '%s'"
-#define GRAMMAR_TOKEN_UNKNOWN "no token of the vocabulary has the text '%s'"
-#define GRAMMAR_TWICE "the rule '%s' is defined again; the last definition counts"
-#define GRAMMAR_UNDEFINED "the rule '%s' is not defined"
-#define GRAMMAR_UNEXPECTED "'%s' is not expected here"
-#define GRAMMAR_UTF8 "not UTF-8"
-#define GRAMMAR_OK ""
+#define GRAMMAR_LITERAL        "this literal has no closing '\"'"
+#define GRAMMAR_NAME           "the name of a rule is expected here"
+#define GRAMMAR_NOTHING        "there is nothing to repeat before '%s'"
+#define GRAMMAR_NO_ROOT        "no rule is named root"
+#define GRAMMAR_RANGE          "the range '%s' ends before it begins"
+#define GRAMMAR_REPEAT         "a repetition is {m}, {m,} or {m,n}"
+#define GRAMMAR_REPEAT_LARGE   "at least '%s' repetitions are too many, the most is 2000"
+#define GRAMMAR_REPEAT_ORDER   "the repetition '%s' has its bounds in the wrong order"
+#define GRAMMAR_TOKEN          "a token is <[id]> or <text>"
+#define GRAMMAR_TOKEN_ID       "the vocabulary has no token '%s'"
+#define GRAMMAR_TOKEN_UNKNOWN  "no token of the vocabulary has the text '%s'"
+#define GRAMMAR_TWICE          "the rule '%s' is defined again; the last definition counts"
+#define GRAMMAR_UNDEFINED      "the rule '%s' is not defined"
+#define GRAMMAR_UNEXPECTED     "'%s' is not expected here"
+#define GRAMMAR_UTF8           "not UTF-8"
+#define GRAMMAR_OK             ""
 
 // Lines and columns count as in an editor. A name is quoted without change.
 static const struct {
@@ -160,8 +160,8 @@ static void check_accepted(void)
         struct err e;
         struct grammar *const g = grammar_parse(good[i].text, strlen(good[i].text), &vocab, &e);
         expect(g && (e.status == STATUS_USAGE) == (good[i].line > 0), "accepted or refused wrongly", good[i].text);
-        expect_error(&e, good[i].line, good[i].column, good[i].warning, i + 1 < sizeof good / sizeof *good ? "root" : "a",
-                     good[i].text);
+        expect_error(&e, good[i].line, good[i].column, good[i].warning,
+                     i + 1 < sizeof good / sizeof *good ? "root" : "a", good[i].text);
         grammar_free(g);
     }
 }
