@@ -65,3 +65,14 @@ lists() {
     sampl -s 4 --neutral --accept 1 --vs 'v: --temp 2' --dump-probs=2 -O json <<<'[1,-Infinity,2]' >dump
     [ "$(jq -c '.top_probs[] | select(.id == 1).probs' dump)" = '{"base":"row","v":"row"}' ]
 }
+
+@test "the advice on lists: a chain that needs logits is not told to ask for longer lists" {
+    printf '[3,2,1,0.5,0.25,0]\n[0,1,2,3,1.5,1.25]\n' | lists 2 >list.json
+    sampl -n 6 -s 1 --accept 0,1 --samplers 'penalties;top_k' --top-k 3 --repeat-penalty 2 list.json 2>note >ids
+    grep -q 'come out as full rows would, and this chain needs logits, not log-probabilities$' note
+    sampl -n 6 -s 1 --accept 0,1 --samplers 'penalties;top_k' --top-k 3 --repeat-penalty 1 list.json 2>note >ids
+    grep -q 'the others need more: ask the server for 13$' note
+    # Behind scatter logits are ln p in whole rows, too.
+    sampl -n 6 -s 1 --accept 0,1 --samplers 'scatter;penalties;top_k' --top-k 1 --scatter-strength 0.5 --scatter-k 2 --repeat-penalty 2 list.json 2>note >ids
+    ! grep -q 'multiplies\|needs logits' note
+}

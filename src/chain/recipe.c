@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "chain/recipe.h"
 
+#include "base/names.h"
 #include "chain/chain.h"
 #include "grammar/trie.h"
 
@@ -119,6 +120,29 @@ static bool ends_lists(const struct recipe *recipe)
             return false;
     }
     return false;
+}
+
+bool has_factor(const struct stage *stage)
+{
+    static const char names[] = "repeat-penalty encoder-repeat-penalty";
+    const struct param *const row = stage->sampler->params;
+    return row && row->flag && name_find(names, NAME_EXACT, row->flag, strlen(row->flag)) >= 0 &&
+           param_load(row, stage->params) != 1.0;
+}
+
+const struct stage *recipe_reads_logits(const struct recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->n_stages; i++) {
+        const struct stage *const stage = &recipe->stage[i];
+        const struct sampler *const s = stage->sampler;
+        if (!stage_enabled(stage))
+            continue;
+        if (s == &sampler_scatter || s == &sampler_skew || s == &sampler_log_softmax) // they write ln p
+            return NULL;
+        if (s == &sampler_round_f16 || s == &sampler_gumbel || has_factor(stage))
+            return stage;
+    }
+    return NULL;
 }
 
 size_t recipe_list_wanted(const struct recipe *recipe)

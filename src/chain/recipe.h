@@ -179,6 +179,13 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);
 
+// Does the stage multiply negative logits, and divide positive ones, by a factor other than 1?
+bool has_factor(const struct stage *stage);
+
+// Returns the first stage that runs and depends on the size or the sign of the row's logits, which log-probabilities do
+// not tell. NULL: there is none, or a stage before it writes ln p in any row.
+const struct stage *recipe_reads_logits(const struct recipe *recipe);
+
 // Returns how many tokens a server should list for a chain: a few more than the largest top-k keeps. 0: a list of any
 // length leaves a tail, as a draw from all tokens does.
 size_t recipe_list_wanted(const struct recipe *recipe);

@@ -159,7 +159,9 @@ void note_partial(const struct job *j, const struct totals *t)
     if (chain == SIZE_MAX)
         return;
     const size_t wanted = recipe_list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
-    if (!wanted)
+    if (recipe_reads_logits(j->variant[chain]))
+        snprintf(advice, sizeof advice, "and this chain needs logits, not log-probabilities");
+    else if (!wanted)
         snprintf(advice, sizeof advice, "and this chain needs whole rows");
     else
         snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",

@@ -79,16 +79,10 @@ void job_own_history(const struct job *j, struct builder *names)
 
 const char *job_factor(const struct job *j)
 {
-    static const char names[] = "repeat-penalty encoder-repeat-penalty";
-    for (size_t v = 0; v < j->n_variants; v++)
-        for (size_t k = 0; k < j->variant[v]->n_stages; k++) {
-            const struct stage *const stage = &j->variant[v]->stage[k];
-            const struct param *const row = stage->sampler->params;
-            if (row && row->flag && name_find(names, NAME_EXACT, row->flag, strlen(row->flag)) >= 0 &&
-                stage_enabled(stage) && param_load(row, stage->params) != 1.0)
-                return row->flag;
-        }
-    return NULL;
+    const struct stage *stage = NULL;
+    for (size_t i = 0; i < j->n_variants && !(stage && has_factor(stage)); i++)
+        stage = recipe_reads_logits(j->variant[i]);
+    return stage && has_factor(stage) ? stage->sampler->params->flag : NULL;
 }
 
 bool job_skips_by_width(const struct job *j)

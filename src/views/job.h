@@ -92,7 +92,7 @@ bool job_splits(const struct job *j);
 // computed for these tokens. Appends nothing if the run is given the tokens, or if each row stands alone.
 void job_own_history(const struct job *j, struct builder *names);
 
-// Returns the option of a penalty that multiplies logits in some chain, or NULL.
+// Returns the option of a penalty that multiplies the row's logits in some chain, or NULL.
 const char *job_factor(const struct job *j);
 
 // Has an engine of a variant a generator that needs the width of every row that it passes over?
