@@ -86,7 +86,8 @@ def idle(case):
     engine = rng.choice(ENGINES) if rng.random() < 0.3 else None
     names = [rng.choice(SAMPLERS) for _ in range(rng.randrange(1, 6))]
     chain = ["--engine", engine] if engine else ["--samplers", ";".join(names)] if rng.random() < 0.8 else []
-    pairs = accepted(case, options(rng, engine), chain)
+    own = next(s["params"] for s in GENERATED["samplers"] if s["name"] == names[0]) # several of one sampler
+    pairs = accepted(case, [(f"--{p}", rng.choice(PROBES)) for p in own if rng.random() < 0.7] + options(rng, engine), chain)
     whole = chain + words(pairs)
     _, text, notes = case.run(*whole, "--print-chain")
     _, _, notes = case.run(*whole)
