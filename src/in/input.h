@@ -77,6 +77,7 @@ struct input_row {
     uint64_t length; // rows of its sequence, if place.named
     struct place place;
     int64_t recorded; // the token that was chosen from this row, or -1
+    bool masked;      // a reply has a sampling mask, which is not read
     bool two_numbers; // a reply lists the chosen token with two numbers, of which the larger one counts
     bool raw;         // the row is of a raw file, which does not tell the type of its numbers
     size_t ragged;    // of the first row of a raw file: bytes behind the file's last whole row

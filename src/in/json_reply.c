@@ -338,6 +338,14 @@ static bool note_stream(struct json_reply *reply, const cJSON *root, bool chunk)
     return !reply->id.failed;
 }
 
+// Has an object the tokens that its server's filters left: SGLang's and vLLM's sampling mask?
+static bool has_mask(const cJSON *object)
+{
+    const cJSON *const info = json_member(object, "meta_info");
+    return cJSON_IsArray(json_member(info, "output_token_sampling_mask")) ||
+           cJSON_IsObject(json_member(object, "sampling_mask"));
+}
+
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e)
 {
     const cJSON *const root = unwrap_batch(value->rest, &reply->seq);
@@ -364,6 +372,7 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
         return err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
     if (!find_positions(reply, k, root, part, e))
         return false;
+    reply->masked = has_mask(root) || has_mask(first(json_array(root, "choices")));
     if (reply->n) {
         reply->had_positions = true;
         reply->goes_on = goes_on(root, part) || k == &track_python;

@@ -24,6 +24,7 @@ struct json_reply {
     // of the current piece of a reply
     const struct json_value *piece;
     bool in_choice; // its choices are looked at
+    bool masked;    // it has a sampling mask
     bool reached;   // its long array was found
 
     uint64_t first;  // number of the row that the current sequence began at

@@ -140,6 +140,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     }
     const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen);
     r->two_numbers = reply->two_numbers;
+    r->masked = reply->masked;
     if (config->ranks && !number_by_rank(reply, e))
         return false;
     reply->row.n = 0;

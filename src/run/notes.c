@@ -122,6 +122,9 @@ static void note_reply(const struct job *j, unsigned *noted, const struct noted_
     if (row->two_numbers && note_new(noted, NOTE_NUMBERS))
         message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger one counts", row->file,
                      row->in_file);
+    if (row->masked && note_new(noted, NOTE_MASK))
+        message_note("%s: row %" PRIu64 " is of a reply with a sampling mask, which is ignored: the chain here filters",
+                     row->file, row->in_file);
     if (row->logits.rest.logits && note_new(noted, NOTE_LOGITS))
         message_note("%s: row %" PRIu64
                      " lists probabilities that add up to more than 1.02; the numbers count as logits",

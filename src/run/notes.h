@@ -8,7 +8,7 @@
 #include "views/job.h"
 
 // Notes that a run prints once.
-enum run_note { NOTE_BIASES, NOTE_WIDTHS, NOTE_HISTORY, NOTE_NUMBERS, NOTE_LOGITS, NOTE_FACTOR };
+enum run_note { NOTE_BIASES, NOTE_WIDTHS, NOTE_HISTORY, NOTE_NUMBERS, NOTE_LOGITS, NOTE_FACTOR, NOTE_MASK };
 
 // Adds the kind to the set *noted of bits. Returns whether it is new there.
 bool note_new(unsigned *noted, enum run_note kind);
