@@ -531,3 +531,14 @@ rerun() (
         [ -f "$ROOT/man/$name.$number" ]
     done < <(grep -rhoE 'sampl(-[a-z]+)?\([157]\)' "$ROOT/src" "$ROOT/README.md" | sort -u)
 }
+
+@test "options stand in the same groups in --help=all and in sampl(1)" {
+    $SAMPL --help=all | awk '/^[A-Z].*:$/ { group = $0 }
+        match($0, /^ +(-[a-z]+, )?--[a-z-]+/) && !/^        / { sub(/^ +(-[a-z]+, )?/, ""); sub(/[^a-z-].*/, ""); print $0 "\t" group }' |
+        sed 's/Samplers:$/Chain/; s/ chains:$//; s/Other:$/Presets, threads and help/; s/:$//' | sort >help
+    awk '/^\.S[sh] / { group = substr($0, 5) } /^\.It Fl / && match($0, / -[a-z][a-z-]+/) { print "-" substr($0, RSTART + 1, RLENGTH - 1) "\t" group }' \
+        "$ROOT/man/sampl.1" | sort >page
+    [ "$(wc -l <help)" -gt 100 ]
+    join -t $'\t' help page | awk -F '\t' '$2 != $3 { print; wrong = 1 } END { exit wrong }'
+    [ "$(join help page | wc -l)" -gt 100 ]
+}

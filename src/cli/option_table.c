@@ -392,7 +392,7 @@ static const struct option_row table[] = {
      .help = "print the N best candidates of each row; all without N"},
     {"trace", COMMON, .metavar = "[=N]", OUT, .flag = true, SWITCH(trace, trace_most), .high = INT32_MAX,
      .help = "print what each sampler did to the row; with N, also the N best candidates after it"},
-    {"after", .metavar = "STAGE", TUNING, AT(after), .set = set_string,
+    {"after", .metavar = "STAGE", OUT, AT(after), .set = set_string,
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
     {"expect", COMMON, .metavar = "LIST", TUNING, AT(expect), .set = set_string,
      .help = "compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, "
