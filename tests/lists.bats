@@ -381,3 +381,12 @@ lists() {
     sampl -s 1 -n 4096 --neutral --emit list=5 -f f32 half >want 2>/dev/null
     sampl -s 1 -n 4096 --rows :9 --samplers 'top_k;typ_p' --top-k 90 --typical .9 --emit list=5 "$AUSTEN" 2>/dev/null | cmp - want
 }
+
+@test "the note on lists names the chain that needs the longest list, and says nothing if all rows are exact" {
+    for k in 1 2; do echo '{"completion_probabilities":[{"id":0,"top_logprobs":[{"id":0,"logprob":-1},{"id":1,"logprob":-2},{"id":2,"logprob":-3}]}]}'; done >few.json
+    sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --top-k 5' few.json 2>&1 >/dev/null | grep -qF "in 'a' 0 of 2 rows come out as full rows would, the others need more: ask the server for 70"
+    sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --samplers temperature' few.json 2>&1 >/dev/null |
+        grep -qF "in 'b' 0 of 2 rows come out as full rows would, and this chain needs whole rows"
+    sampl -s 1 --samplers top_k --top-k 2 --vs 'a: --top-k 3' few.json >/dev/null 2>notes
+    run -1 grep -F 'full rows' notes
+}

@@ -157,11 +157,18 @@ void note_rows_beyond(const struct job *j)
 
 void note_partial(const struct job *j, const struct totals *t)
 {
-    const size_t chain = totals_least_exact(t);
+    size_t chain = SIZE_MAX, wanted = 0; // 0: no list is long enough
     char advice[120];
+    for (size_t i = 0; i < j->n_variants; i++) {
+        const size_t own = totals_inexact(t, i) ? recipe_list_wanted(j->variant[i]) : 0;
+        if (totals_inexact(t, i) && (chain == SIZE_MAX || (wanted && (!own || own > wanted)))) {
+            chain = i;
+            wanted = own;
+        }
+    }
     if (chain == SIZE_MAX)
         return;
-    const size_t wanted = recipe_list_wanted(j->variant[chain]), listed = t->partial[chain].listed;
+    const size_t listed = t->partial[chain].listed;
     if (recipe_reads_logits(j->variant[chain]))
         snprintf(advice, sizeof advice, "and this chain needs logits, not log-probabilities");
     else if (!wanted)

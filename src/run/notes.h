@@ -28,7 +28,7 @@ void note_seen(const struct job *j, unsigned *noted, const struct noted_row *r);
 // Called after the last row: notes that rows of --rows lie behind it.
 void note_rows_beyond(const struct job *j);
 
-// Notes how many outcomes of lists are not exact, in the chain that has most of them, and what they need.
+// Notes how many outcomes of lists are not exact, in the chain that needs the longest list, and how long it must be.
 void note_partial(const struct job *j, const struct totals *t);
 
 #endif

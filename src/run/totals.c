@@ -86,17 +86,9 @@ bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, 
     return true;
 }
 
-size_t totals_least_exact(const struct totals *t)
+bool totals_inexact(const struct totals *t, size_t chain)
 {
-    size_t least = SIZE_MAX;
-    double share = 1.0;
-    for (size_t i = 0; i < t->n_partial; i++)
-        if (t->partial[i].exact < t->partial[i].rows &&
-            (double)t->partial[i].exact / (double)t->partial[i].rows < share) {
-            share = (double)t->partial[i].exact / (double)t->partial[i].rows;
-            least = i;
-        }
-    return least;
+    return chain < t->n_partial && t->partial[chain].exact < t->partial[chain].rows;
 }
 
 void totals_note_partial(const struct totals *t, size_t chain, const char *name, const char *advice)

@@ -33,12 +33,11 @@ void totals_add(struct totals *t, bool good, uint64_t bytes);
 // Counts the outcome of a partial row in a chain. listed: row_listed. Chains come in order. False when memory is short.
 bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, size_t listed);
 
-// Returns the chain with the least share of exact outcomes of partial rows, the first of equal ones; SIZE_MAX if all
-// are exact.
-size_t totals_least_exact(const struct totals *t);
+// Has the chain partial rows that did not come out as full rows would?
+bool totals_inexact(const struct totals *t, size_t chain);
 
-// Prints a note on that chain. advice: what the rows need that are not exact. name: the chain's, or NULL if there is
-// one.
+// Prints a note on a chain with such rows. advice: what the rows need that are not exact. name: the chain's, or NULL if
+// there is one.
 void totals_note_partial(const struct totals *t, size_t chain, const char *name, const char *advice);
 
 // Removes the progress line.
