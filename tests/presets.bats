@@ -386,3 +386,13 @@ engine llama" ]
     jq -c 'del(.seed)' plain.json >noseed.json
     sampl -s 7 --preset ./noseed.json --print-chain | grep -q '^seed 7'
 }
+
+@test "a name near to a preset's is suggested, and another one is not" {
+    mkdir -p config/sampl/presets
+    echo '{"num_ctx": 1}' >config/sampl/presets/wonder.json
+    echo '--temp 1' >config/sampl/presets/mine.preset
+    echo '{"num_ctx": 1}' >here.json
+    suggestion() { XDG_CONFIG_HOME=$PWD/config sampl --preset "$1" 2>&1 | sed -n "s/.*; did you mean '\(.*\)'?/\1/p"; }
+    [ "$(suggestion wonder.jsn) $(suggestion mone) $(suggestion here.jsn) $(suggestion chqt)" = 'wonder.json mine here.json chat' ]
+    [ -z "$(suggestion wander)$(suggestion her)$(suggestion x)$(suggestion '')" ]
+}

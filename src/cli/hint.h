@@ -15,7 +15,8 @@ bool hint_unknown(const struct options *o, const char *word, size_t len, struct 
 // Adds to *e, the error of an option's value, which other option takes such a value. Returns false.
 bool hint_value(const struct option_row *row, const char *value, struct err *e);
 
-// The name that is nearest to a word, of those that hint_near has seen. `least` begins as SIZE_MAX.
+// The name that is nearest to a word, of those that hint_near has seen; of equally near ones the first by its bytes.
+// `least` begins as SIZE_MAX.
 struct near_name {
     char name[256];
     size_t least; // distance

@@ -142,15 +142,15 @@ static size_t suffix_of(const char *file)
     return len > end && !strcmp(file + len - end, SUFFIX) ? end : 0;
 }
 
-// Adds the files of a directory whose names are nearer to a name. all: also files that are presets by no ending.
-static void find_near(struct near_name *near, const char *dir, const char *name, bool all)
+// Adds the files of a directory whose names are nearer to a name: whole names, or those of presets without the ending.
+static void find_near(struct near_name *near, const char *dir, const char *name, bool whole)
 {
     DIR *const d = *dir ? opendir(dir) : NULL;
     for (const struct dirent *entry; d && (entry = readdir(d));) {
         char file[NAME_MAX + 1];
-        const size_t end = suffix_of(entry->d_name);
+        const size_t end = whole ? 0 : suffix_of(entry->d_name);
         snprintf(file, sizeof file, "%.*s", (int)(strlen(entry->d_name) - end), entry->d_name);
-        if ((end || all) && *file != '.')
+        if ((end || whole) && *file != '.')
             hint_near(near, name, file);
     }
     if (d)
@@ -166,7 +166,8 @@ static bool suggest(const struct preset *p, const char *name, struct err *e)
     for (const struct shipped_preset *s = shipped_presets; s->name; s++)
         hint_near(&near, name, s->name);
     for (size_t i = 0; i < DIRECTORIES; i++)
-        find_near(&near, d.path[i], name, !i);
+        find_near(&near, d.path[i], name, false);
+    find_near(&near, d.path[0], name, true);     // there a preset has any ending
     if (strchr(name, '.') && !strchr(name, '/')) // a file of the working directory needs a dot
         find_near(&near, ".", name, true);
     const size_t len = strcspn(name, "= ");
