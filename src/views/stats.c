@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // --stats: means over the rows, printed on stderr when the output is complete.
 #include "base/hash.h"
-#include "base/number.h"
 #include "kern/libm.h"
 #include "views/view.h"
 
@@ -170,11 +169,13 @@ static bool row(void *self, const struct seen *s, struct err *e)
 
 // ---- the end
 
-// Prints the mean of n numbers.
+// Prints the mean of n numbers, in the digits that people read: --emit stats has the numbers with all of theirs.
 static void print_mean(const char *name, double sum, uint64_t n)
 {
-    char text[NUMBER_TEXT];
-    fprintf(stderr, "%-17s %s\n", name, n ? number_text_wide(sum / (double)n, text) : "-");
+    if (n)
+        fprintf(stderr, "%-17s %.6g\n", name, sum / (double)n);
+    else
+        fprintf(stderr, "%-17s -\n", name);
 }
 
 // Prints the means with the seed of the run; the speed only to a terminal.
