@@ -215,3 +215,20 @@ CLEAR=$'\r\033[K'
     done
     [ "$wide" = "$last" ] # the narrowest window that holds them all has no column to spare
 }
+
+@test "--help and --list-presets fit a window: lines fold at its width, headings and options are bold, names are aligned" {
+    local width what
+    for width in 60 72 200; do
+        for what in --help --help=all --help=comparing; do
+            terminal $width TERM=xterm -- "$SAMPL" $what >got
+            [ "$(plain got | awk -v w=$width '{ gsub(/[^ -~]/, "x") } length($0) > (w < 80 ? w : 80)' | wc -l)" = 0 ]
+            terminal $width TERM=xterm NO_COLOR=1 -- "$SAMPL" $what | diff - <(plain got)
+            grep -q $'\x1b\\[1mComparing and checking chains:\x1b\\[0m' got
+            grep -q $'^\x1b\\[1m      --vs\x1b\\[0m SPEC' got
+        done
+    done
+    sampl --help=all | diff - <(terminal 200 NO_COLOR=1 -- "$SAMPL" --help=all)
+    terminal 80 -- "$SAMPL" --list-presets | grep -v '^sampl: note' >got
+    [ "$(wc -l <got)" -gt 10 ]
+    awk 'substr($0, 20, 2) != "  " || substr($0, 22, 1) !~ /[a-z]/ { exit 1 }' got
+}

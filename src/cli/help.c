@@ -2,6 +2,7 @@
 #include "cli/help.h"
 
 #include "base/platform.h"
+#include "out/screen.h"
 
 #include <assert.h>
 #include <cjson/cJSON.h>
@@ -9,12 +10,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum {
-    WIDTH = 80, // columns of a line
+    WIDTH = 80, // columns of a line; fewer in a narrower window
     TEXT_AT = 28,
     LONG_WORD = 24,    // bytes; longer words are lists, which a line may break
     SHORT_DEFAULT = 40 // bytes; the list of common options has no longer defaults
+};
+
+#define BOLD  "\033[1m"
+#define PLAIN "\033[0m"
+
+// The help, and where it goes.
+struct help {
+    const struct options *o;
+    int width;  // columns of a line
+    bool color; // headings and options have colours
 };
 
 static const char *const headings[GROUP_HIDDEN] = {
@@ -39,14 +51,14 @@ static int unbroken_length(const char *text)
     return word <= LONG_WORD || item == word ? word : item + 1;
 }
 
-// Prints a text from column `at` on, in lines of WIDTH columns. Later lines begin at TEXT_AT.
-static void wrap(const char *text, int at)
+// Prints a text from column `at` on, in lines of h->width columns. Later lines begin at `indent`.
+static void wrap(const struct help *h, const char *text, int at, int indent)
 {
     for (bool space = false; *text; text += space) {
         const int len = unbroken_length(text);
-        if (at > TEXT_AT && at + space + len > WIDTH) {
-            printf("\n%*s", TEXT_AT, "");
-            at = TEXT_AT;
+        if (at > indent && at + space + len > h->width) {
+            printf("\n%*s", indent, "");
+            at = indent;
             space = false;
         }
         at += printf("%s%.*s", space ? " " : "", len, text);
@@ -56,18 +68,31 @@ static void wrap(const char *text, int at)
     putchar('\n');
 }
 
+static void print_color(const struct help *h, const char *color) { fputs(h->color ? color : "", stdout); }
+
+static void print_heading(const struct help *h, const char *heading)
+{
+    putchar('\n');
+    print_color(h, BOLD);
+    printf("%s:", heading);
+    print_color(h, PLAIN);
+    putchar('\n');
+}
+
 // Prints an option with its choices. If `whole`, with its other name, and the details behind the ';' of its text; else
 // in short.
-static void print_option(const struct option_row *row, bool whole)
+static void print_option(const struct help *h, const struct option_row *row, bool whole)
 {
     const char *const def = row->def && (whole || strlen(row->def) <= SHORT_DEFAULT) ? row->def : NULL,
                       *const details = strchr(row->help, ';');
     const size_t help = !whole && details ? (size_t)(details - row->help) : strlen(row->help);
     const char *const choices = row->choices;
     char text[400];
+    print_color(h, BOLD);
     int len = row->brief ? printf("  -%s, --%s", row->brief, row->name) : printf("      --%s", row->name);
     if (row->also && whole)
         len += printf(", --%s", row->also);
+    print_color(h, PLAIN);
     if (row->metavar)
         len += printf("%s%s", *row->metavar == '[' ? "" : " ", row->metavar);
     snprintf(text, sizeof text, "%.*s%s%s%s%s%s", (int)help, row->help, choices ? ": " : "", choices ? choices : "",
@@ -75,21 +100,21 @@ static void print_option(const struct option_row *row, bool whole)
     if (len + 2 > TEXT_AT)
         putchar('\n');
     printf("%*s", len + 2 > TEXT_AT ? TEXT_AT : TEXT_AT - len, "");
-    wrap(text, TEXT_AT);
+    wrap(h, text, TEXT_AT, TEXT_AT);
 }
 
 // ---- groups of options
 
 // Prints the options under a heading; all, or the common ones. Prints nothing if there are none.
-static void print_group(const struct options *o, const char *heading, bool all)
+static void print_group(const struct help *h, const char *heading, bool all)
 {
     bool first = true;
-    for (const struct option_row *row = o->row; row->name; row++) {
+    for (const struct option_row *row = h->o->row; row->name; row++) {
         if (row->group == GROUP_HIDDEN || strcmp(heading_of(row), heading) != 0 || !(all || row->common))
             continue;
         if (first)
-            printf("\n%s:\n", heading);
-        print_option(row, all);
+            print_heading(h, heading);
+        print_option(h, row, all);
         first = false;
     }
 }
@@ -107,22 +132,22 @@ static bool begins_group(const struct options *o, const struct option_row *row)
 
 // Prints the groups in the order of their first options. word: only groups whose heading begins with this word; NULL:
 // every group. Returns whether there is one.
-static bool print_groups(const struct options *o, const char *word, bool all)
+static bool print_groups(const struct help *h, const char *word, bool all)
 {
     bool any = false;
-    for (const struct option_row *row = o->row; row->name; row++) {
-        const char *const heading = begins_group(o, row) ? heading_of(row) : NULL;
+    for (const struct option_row *row = h->o->row; row->name; row++) {
+        const char *const heading = begins_group(h->o, row) ? heading_of(row) : NULL;
         if (!heading ||
             (word && (strncasecmp(heading, word, strlen(word)) != 0 || isalpha((unsigned char)heading[strlen(word)]))))
             continue;
-        print_group(o, heading, all);
+        print_group(h, heading, all);
         any = true;
     }
     return any;
 }
 
 // Prints the options of a sampler. Returns false if no sampler is named so.
-static bool print_sampler(const struct options *o, const char *name)
+static bool print_sampler(const struct help *h, const char *name)
 {
     const struct sampler *const s = sampler_by_name(name, strlen(name));
     if (!s)
@@ -130,50 +155,60 @@ static bool print_sampler(const struct options *o, const char *name)
     if (!s->params)
         printf("%s has no options of its own.\n", s->name);
     for (const struct param *p = s->params; p && p->flag; p++)
-        print_option(option_by_name(o, p->flag, strlen(p->flag)), true);
+        print_option(h, option_by_name(h->o, p->flag, strlen(p->flag)), true);
     return true;
 }
 
 // Prints an option, and those whose names go on from its name: --mirostat, --mirostat-ent and --mirostat-lr.
-static void print_option_family(const struct options *o, const struct option_row *row)
+static void print_option_family(const struct help *h, const struct option_row *row)
 {
     const size_t len = strlen(row->name);
-    print_option(row, true);
-    for (const struct option_row *other = o->row; other->name; other++)
+    print_option(h, row, true);
+    for (const struct option_row *other = h->o->row; other->name; other++)
         if (other->group != GROUP_HIDDEN && !strncmp(other->name, row->name, len) && other->name[len] == '-')
-            print_option(other, true);
+            print_option(h, other, true);
 }
 
 // ---- --help
 
-static void print_frame(const struct options *o, bool all)
+static void print_frame(const struct help *h, bool all)
 {
-    fputs("usage: sampl [OPTION]... [FILE]...\n\n"
-          "Reads rows of logits, runs a chain of samplers over each row as llama.cpp does,\n"
-          "and prints the ids of the chosen tokens. Reads standard input if there is no\n"
-          "FILE, or if FILE is -. Defaults are in parentheses.\n",
-          stdout);
-    print_groups(o, NULL, all);
-    fputs("\nTo choose a sampler, take a text by people, of 600 tokens or more, and lose 5 %\n"
-          "of its tokens: samples/tune/match.sh finds each sampler's value. There the\n"
-          "larger gain wins. See sampl-tuning(7).\n",
-          stdout);
-    fputs("\nExit status: 0 success, 1 bad data, 2 usage, 3 I/O failed, 4 differences.\n", stdout);
-    fputs(all ? "SAMPL_CPU=TIER in the environment lowers the SIMD tier. More in sampl(1).\n"
-              : "sampl --help=all lists all options, --help=top-k one of them. More in sampl(1).\n",
-          stdout);
+    static const char *const example[] = {"sampl -n 32000 -s 1 --top-p 0.9 --temp 0.7 rows.f32",
+                                          "sampl -n 32000 --accept @ids --vs chat --vs min-p rows.f32"};
+    fputs("usage: sampl [OPTION]... [FILE]...\n\n", stdout);
+    wrap(h,
+         "Reads rows of logits, runs a chain of samplers over each row as llama.cpp does, and prints the ids of the "
+         "chosen tokens. Reads standard input if there is no FILE, or if FILE is -. Defaults are in parentheses.",
+         0, 0);
+    print_groups(h, NULL, all);
+    print_heading(h, "Examples");
+    for (size_t i = 0; i < sizeof example / sizeof *example; i++)
+        printf("  %s\n", example[i]);
+    putchar('\n');
+    wrap(h,
+         "To choose a sampler, take a text by people, of 600 tokens or more, and lose 5 % of its tokens: "
+         "samples/tune/match.sh finds each sampler's value. There the larger gain wins. See sampl-tuning(7).",
+         0, 0);
+    wrap(h, "Exit status: 0 success, 1 bad data, 2 usage, 3 I/O failed, 4 differences.", 0, 0);
+    wrap(h,
+         all ? "SAMPL_CPU=TIER in the environment lowers the SIMD tier. More in sampl(1)."
+             : "sampl --help=all lists all options, --help=top-k one of them. More in sampl(1).",
+         0, 0);
 }
 
 bool help_print(const struct options *o, const char *what, struct err *e)
 {
     const char *const name = what + strspn(what, "-");
     const struct option_row *const row = option_by_name(o, name, strlen(name));
+    const struct screen screen = screen_of(STDOUT_FILENO);
+    const bool narrow = screen.columns && screen.columns < WIDTH;
+    const struct help h = {o, narrow ? screen.columns : WIDTH, screen.color};
     if (!*what || !strcmp(what, "all"))
-        print_frame(o, *what);
-    else if (print_groups(o, what, true) || (!row && print_sampler(o, what)))
+        print_frame(&h, *what);
+    else if (print_groups(&h, what, true) || (!row && print_sampler(&h, what)))
         return true;
     else if (row)
-        print_option_family(o, row);
+        print_option_family(&h, row);
     else
         return err_set(e, STATUS_USAGE, "--help: there is no option, sampler or group '%s'", what);
     return true;

@@ -9,6 +9,7 @@
 #include "cli/shipped.h"
 #include "in/source.h"
 #include "out/message.h"
+#include "out/screen.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -224,7 +225,8 @@ static int is_preset(const struct dirent *entry) { return suffix_of(entry->d_nam
 // In the user's directory presets have any ending.
 static int is_users_preset(const struct dirent *entry) { return *entry->d_name != '.'; }
 
-// Prints the line of a preset: its name, a tab, and the first line of its text if that is a comment.
+// Prints the line of a preset: its name, a tab or in a window blanks, and the first line of its text if that is a
+// comment.
 static void print_preset(const char *name, int len, const char *text)
 {
     char shown[NAME_MAX + 1], about[200];
@@ -232,7 +234,7 @@ static void print_preset(const char *name, int len, const char *text)
     snprintf(about, sizeof about, "%.*s", *text == '#' ? (int)strcspn(text, "\n") : 0, text);
     text_tame(shown);
     text_tame(about);
-    printf("%s\t%s\n", shown, about + strspn(about, "# "));
+    printf(screen_of(STDOUT_FILENO).columns ? "%-20s %s\n" : "%s\t%s\n", shown, about + strspn(about, "# "));
 }
 
 static bool list_preset(const char *dir, const char *file, struct err *e)
