@@ -190,35 +190,43 @@ static bool has_part(const struct table_column *c, enum means_part part)
     return false;
 }
 
-// Adds the field of a name [len] to the shown ones. False if there is none, or if no more fit.
-static bool choose_field(struct means *m, const char *name, size_t len)
+// Finds the field of a name [len]. Returns false if there is none.
+static bool find_field(const struct means *m, const char *name, size_t len, struct means_field *f)
 {
     char text[CELL_TEXT];
-    for (size_t k = 0; k < m->n_columns && m->shown.n < MEANS_FIELDS; k++)
+    for (size_t k = 0; k < m->n_columns; k++)
         for (enum means_part part = MEANS_VALUE; part <= MEANS_DIFFERENCE_ERROR; part++) {
-            const char *const own = means_name(m, (struct means_field){k, part}, text);
-            if (!has_part(&m->column[k], part) || strlen(own) != len || memcmp(own, name, len) != 0)
-                continue;
-            add_field(&m->shown, k, part);
-            return true;
+            *f = (struct means_field){k, part};
+            const char *const own = means_name(m, *f, text);
+            if (has_part(&m->column[k], part) && strlen(own) == len && !memcmp(own, name, len))
+                return true;
         }
     return false;
 }
 
-// Lists the fields that --columns names.
+static bool refuse_column(const struct means *m, const char *name, size_t len, struct err *e)
+{
+    struct builder all = {.most = 400};
+    for (size_t k = 0; k < m->n_columns; k++)
+        builder_format(&all, k ? ", %s" : "%s", m->column[k].name);
+    err_set(e, STATUS_USAGE, "--columns: '%.*s' is none of %s; nor one of these with _se, _diff or _diff_se",
+            err_clip_part(name, len, 40), name, all.text ? all.text : "");
+    builder_free(&all);
+    return false;
+}
+
+// Lists the fields that --columns names, each once.
 static bool choose_fields(struct means *m, const char *names, struct err *e)
 {
     for (const char *at = names;; at++) {
         const size_t len = strcspn(at, ",");
-        if (!choose_field(m, at, len)) {
-            struct builder all = {.most = 400};
-            for (size_t k = 0; k < m->n_columns; k++)
-                builder_format(&all, k ? ", %s" : "%s", m->column[k].name);
-            err_set(e, STATUS_USAGE, "--columns: '%.*s' is none of %s; nor one of these with _se, _diff or _diff_se",
-                    err_clip_part(at, len, 40), at, all.text ? all.text : "");
-            builder_free(&all);
-            return false;
-        }
+        struct means_field f;
+        if (!find_field(m, at, len, &f))
+            return refuse_column(m, at, len, e);
+        for (size_t i = 0; i < m->shown.n; i++)
+            if (m->shown.field[i].column == f.column && m->shown.field[i].part == f.part)
+                return err_set(e, STATUS_USAGE, "--columns: '%.*s' is there twice", (int)len, at);
+        add_field(&m->shown, f.column, f.part);
         at += len;
         if (!*at)
             return true;
@@ -295,8 +303,10 @@ static void add_fields(struct means *m, size_t first, size_t last)
 static void show_fields(struct means *m)
 {
     static const char *const first[] = {"lost", "gain", "kept", "gain_diff"};
+    struct means_field f;
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        choose_field(m, first[i], strlen(first[i]));
+        if (find_field(m, first[i], strlen(first[i]), &f))
+            add_field(&m->shown, f.column, f.part);
     const size_t n = m->shown.n;
     for (size_t k = 0; k < m->n_columns; k++) {
         bool done = false;
