@@ -27,6 +27,8 @@ RUNS = [
     ("sampl -n 3 -s 1 -f f32", "|ok.f32"),
     ("sampl -n 3 -s 1 -t 2 -f f32", "|ok.f32"),
     ("sampl -n 3 -s 1 --vs '--top-k 2' --vs '--temp 2' -O tsv ok.f32", None),
+    ("sampl -n 3 -s 1 --vs 'x: --top-k 2' --base x --columns kept,kept_diff ok.f32", None),
+    ("sampl -n 3 -s 1 --dry-multiplier 1 --dry-breaker-tokens 1 --vs 'x: -l 1-inf' -O html ok.f32", None),
     ("sampl -n 3 --neutral --draws ids -t 2 -O json -o out ok.f32", None),
     ("sampl -n 3 -s 1 --engine vllm-v2 --temp 1 --trace=2 ok.f32", None),
     ("sampl -n 3 -s 1 --rows -1: -", "<ok.f32"),

@@ -212,7 +212,8 @@ contained() {
 }
 
 @test "-O html: the list of stages has biases, breakers, bans and the grammar, and tells chains apart by them" {
-    local lists=(-l '5-inf' -l '304+2.5' --dry-multiplier 0.8 --dry-sequence-breaker ' <' --dry-breaker-tokens 3,4 --bad-word-tokens 4,3 --grammar 'root ::= "<a>" | [a-z ]*')
+    local lists=(-l '5-inf' -l '304+2.5' --dry-multiplier 0.8 --dry-sequence-breaker ' <' --dry-breaker-tokens '3,4' --bad-word-tokens '4,3'
+        --grammar 'root ::= "<a>" | [a-z ]*')
     html --vocab "$ROOT/samples/austen.gguf" --rows :3 "${lists[@]}" "$AUSTEN" 2>/dev/null | grep '<ol class="chain"' >list
     grep -qF '<li><details><summary>grammar</summary><pre>root ::= &quot;&lt;a&gt;&quot; | [a-z ]*</pre></details></li>' list
     grep -qF '<li>logit_bias &quot;&amp;&quot; -inf, &quot; was&quot; +2.5</li>' list

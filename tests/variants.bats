@@ -122,9 +122,9 @@ specs() {
         for name in none plain k base; do jq -cS --arg n "$name" 'select(.name == $n) | del(.name, .options, .swept)' want; done | cmp - got
         jq -e -s '.[0].swept.temp == 0.5 and .[1].swept == {}' table
     done
-    sampl -n 4096 -s 1 --rows :60 "$AUSTEN" --vs 'p: --top-k 3' --vs 'q: --top-k 5' --base q --emit ids >ids
-    sampl -n 4096 -s 1 --rows :60 --top-k 5 "$AUSTEN" | cmp - <(cut -f 1 ids)
-    sampl -n 4096 -s 1 --rows :60 "$AUSTEN" | cmp - <(cut -f 2 ids)
+    sampl -n 4096 -s 1 --rows :60 "$AUSTEN" --vs 'p: --top-k 3' --vs 'q: --top-k 5' --base q --emit ids >both
+    sampl -n 4096 -s 1 --rows :60 --top-k 5 "$AUSTEN" | cmp - <(cut -f 1 both)
+    sampl -n 4096 -s 1 --rows :60 "$AUSTEN" | cmp - <(cut -f 2 both)
     sampl -n 4096 -s 1 --rows :60 "$AUSTEN" --vs 'p: --top-k 3' --vs 'q: --top-k 5' --base q --diff | grep -q '^row [0-9]*  q [0-9]'
 }
 
