@@ -105,6 +105,7 @@ complete -c sampl -l after -x -d 'stage whose distribution is shown; named as in
 complete -c sampl -l expect -r -d 'compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, logprobs or logits the file has rows of numbers'
 complete -c sampl -l expect-most -x -d 'end the list of --expect after N rows that differ; the counts go on'
 complete -c sampl -l draws -r -d 'test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of the input'
+complete -c sampl -l draws-p -x -d 'p-value below which a test of --draws rejects the draws'
 complete -c sampl -l tolerance -x -d 'largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin within which a difference does not count'
 complete -c sampl -l output-format -s O -x -a 'text tsv json html f32 f16 npy safetensors' -d 'format; html is a page to look at, safetensors is for lists'
 complete -c sampl -l output -s o -r -d 'write to FILE; whole or not at all'

@@ -18,7 +18,7 @@ draws_py() {
     draws_py right 50 "$START"
 }
 
-@test "--draws rejects a temperature 4 % off, top_p without its boundary token, two swapped ids, and temperature before top_p" {
+@test "--draws rejects a temperature 4 % off, top_p without its boundary token, two swapped ids, and temperature before top_p; the verdict says so" {
     draws_py wrong
 }
 
@@ -78,10 +78,11 @@ np.savetxt("one", ids[:, 0], "%d")'
 @test "--draws rejects draws whose probability is too small for a number" {
     printf '1 1 0\n' >draws
     run -4 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
-    [ "${lines[-1]}" = "temperature            >4 of the chain's, p 0" ]
+    [ "${lines[-2]}" = "temperature            >4 of the chain's, p 0" ]
+    [ "${lines[-1]}" = 'verdict                rejected by last kept token, p 0; temperature, p 0' ]
     printf '2 2 2\n' >draws
     run -0 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
-    [ "${lines[-1]}" = 'temperature            not tested: too few draws' ]
+    [ "${lines[-3]}" = 'temperature            not tested: too few draws' ]
 }
 
 @test "--draws writes to the file of --output, and ends with status 4 if it rejects the draws" {

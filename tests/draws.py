@@ -257,9 +257,54 @@ def check_wrong():
         status, got = report([*chain, *AUSTEN])
         print(name, status, {test: got[test]["p"] for test in ("rank", "token", "last", "temperature")}, "outside", got["outside"]["n"])
         assert status == 4, (name, got)
+        print("   ", verdict([*chain, *AUSTEN], got))
     assert before.shape == x.shape
     write(draw(rng, right, k))
-    report([*chain, *AUSTEN], 0)
+    print("right:", verdict([*chain, *AUSTEN], report([*chain, *AUSTEN], 0)[1]))
+    # Draws outside of the kept set: top_p that keeps one more.
+    write(draw(rng, softmax(logits_of(["--samplers", "top_p;temperature", "--top-p", "0.93", "--temp", "0.8", *AUSTEN])), k))
+    got = report([*chain, *AUSTEN], 4)[1]
+    assert got["verdict"]["by"][0] == {"test": "outside", "p": 0}, got
+    print("a larger top_p:", verdict([*chain, *AUSTEN], got))
+    # Stratified draws differ too little; they are suspicious, and not rejected.
+    for n in (50, 100, 400):
+        write([np.minimum(np.searchsorted(np.cumsum(row), (np.arange(n) + rng.random(n)) / n), np.flatnonzero(row)[-1]) for row in right])
+        got = report([*chain, *AUSTEN], 0)[1]
+        assert got["verdict"]["too_good"] and not got["verdict"]["rejected"], got
+    print("stratified:", verdict([*chain, *AUSTEN], got))
+    check_power(rng, chain, x, right)
+
+
+def verdict(args, got):
+    """The verdict of the text, which says what that of JSON says."""
+    done = subprocess.run([sampl, *args, "--draws", "draws"], capture_output=True, text=True, check=False)
+    lines = done.stdout.split("verdict")[1].splitlines()
+    said = got["verdict"]
+    assert (done.returncode == 4) == said["rejected"] == bool(said["by"]) == ("rejected by" in lines[0]), (lines, said)
+    assert ("suspicious" in done.stdout) == said["too_good"], (lines, said)
+    assert lines[0].count(", p ") == len(said["by"]), (lines, said)
+    return " / ".join(line.strip() for line in lines)
+
+
+def check_power(rng, chain, x, right):
+    """A temperature that is off by as much as the verdict says is found in most runs; one off by a third of it in few."""
+    write(draw(rng, right, [50] * len(x)))
+    said = report([*chain, *AUSTEN], 0)[1]
+    z = 4.8916 + 0.84
+    assert math.isclose(said["verdict"]["factor"], z * said["temperature"]["se"], rel_tol=1e-3), said
+    assert math.isclose(said["verdict"]["missing"], -math.log(5e-7) / said["draws"], rel_tol=1e-6), said
+    for part, least, most in ((1, 11, 20), (1 / 3, 0, 3)):
+        found = 0
+        for _ in range(20):
+            write(draw(rng, softmax(x / (1 + part * said["verdict"]["factor"])), [50] * len(x)))
+            found += report([*chain, *AUSTEN])[0] == 4
+        print(f"off by {part * said['verdict']['factor']:.3f}: {found} of 20 runs reject")
+        assert least <= found <= most, (part, found)
+    # --draws-p moves the limit.
+    write(draw(rng, softmax(x / 1.02), [50] * len(x)))
+    p = report([*chain, *AUSTEN])[1]["temperature"]["p"]
+    for limit, status in ((p * 1.01, 4), (p * 0.99, 0)):
+        assert report([*chain, "--draws-p", repr(limit), *AUSTEN])[0] == status or min(report([*chain, *AUSTEN])[1][t]["p"] for t in ("rank", "token", "last")) < limit, (p, limit)
 
 
 if sys.argv[1] == "numbers":

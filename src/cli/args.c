@@ -231,8 +231,8 @@ bool args_check(const struct args *a, struct err *e)
                       *const asked = a->diff ? "--diff" : "--emit ", *const which = a->diff ? "" : emit;
     const bool distribution = emit_distribution(a->emit), stats = a->emit == EMIT_STATS, no_ids = a->emit != EMIT_IDS,
                named = args_given(a, "emit"), tolerance = args_given(a, "tolerance"),
-               most = args_given(a, "expect-most"), plain = format->kind == FORMAT_TEXT,
-               variants = a->vs.n || a->sweeps.n || a->against,
+               most = args_given(a, "expect-most"), limit = args_given(a, "draws-p"),
+               plain = format->kind == FORMAT_TEXT, variants = a->vs.n || a->sweeps.n || a->against,
                later = stats || a->report; // views_check compares their formats
     const struct {
         bool wrong;
@@ -272,6 +272,7 @@ bool args_check(const struct args *a, struct err *e)
         {a->draws && (a->dump || a->trace), "--draws prints a report of its own, without %s", shown},
         {a->draws && !(format->kind & (FORMAT_TEXT | FORMAT_JSON)), "--draws comes as text or json, not as %s",
          format->name},
+        {!a->draws && limit, "--draws-p goes with --draws"},
         {reads_input_twice(a, a->draws), "--draws: standard input cannot be read twice"},
         {reads_input_twice(a, a->expect), "--expect: standard input cannot be read twice"},
         {tolerance && !a->expect && !a->draws, "--tolerance goes with --expect or --draws"},

@@ -188,11 +188,11 @@ static bool set_switch(const struct option_row *row, const char *value, struct a
     return !value || set_whole(row, value, a, e);
 }
 
-// Sets --tolerance to a number from 0 up.
-static bool set_tolerance(const struct option_row *row, const char *value, struct args *a, struct err *e)
+// Sets a number of the row's range.
+static bool set_number(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    const struct param tolerance = {row->name, .type = PARAM_FLOAT, RANGE(0, FLT_MAX)};
-    return value_parse(&tolerance, value, &a->tolerance, e);
+    const struct param number = {row->name, .type = PARAM_FLOAT, .low = (float)row->low, .high = (float)row->high};
+    return value_parse(&number, value, &FIELD(double), e);
 }
 
 // Sets the option that has the grammar, and its value. An empty text is no grammar.
@@ -402,7 +402,9 @@ static const struct option_row table[] = {
     {"draws", .metavar = "FILE", TUNING, AT(draws), .set = set_string,
      .help = "test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of "
              "the input"},
-    {"tolerance", .metavar = "X", TUNING, .def = "1e-06", .set = set_tolerance,
+    {"draws-p", .metavar = "P", TUNING, .def = "1e-06", AT(draws_p), .set = set_number, .low = 1e-30, .high = 1,
+     .help = "p-value below which a test of --draws rejects the draws"},
+    {"tolerance", .metavar = "X", TUNING, .def = "1e-06", AT(tolerance), .set = set_number, .high = FLT_MAX,
      .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
              "within which a difference does not count"},
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,

@@ -266,12 +266,28 @@ static void test_temperature(const struct draw_sums *s, struct draw_tests *to)
     to->temperature.p = chi2_p(2.0 * fabs(gain), 1.0);
 }
 
-void draw_sums_test(const struct draw_sums *s, struct draw_tests *to)
+// Returns how many standard deviations the two-sided probability p is from the mean.
+static double deviations(double p)
+{
+    double low = 0.0, high = 40.0;
+    for (int i = 0; i < 60; i++) {
+        const double z = (low + high) / 2.0;
+        *(chi2_p(z * z, 1.0) > p ? &low : &high) = z;
+    }
+    return low;
+}
+
+void draw_sums_test(const struct draw_sums *s, double limit, struct draw_tests *to)
 {
     to->rank = test_by_rank(s);
     to->token = (struct chi2_test){s->chi2, s->df, s->df > 0.0 ? chi2_p(s->chi2, s->df) : NAN, s->ratio};
     to->last_p = s->last_rows ? poisson_p(s->last, s->last_expected) : NAN;
     test_temperature(s, to);
-    to->rejected = s->outside || to->rank.p < DRAWS_REJECTED || to->token.p < DRAWS_REJECTED ||
-                   to->last_p < DRAWS_REJECTED || to->temperature.p < DRAWS_REJECTED;
+    to->limit = limit;
+    to->rejected =
+        s->outside || to->rank.p < limit || to->token.p < limit || to->last_p < limit || to->temperature.p < limit;
+    to->too_good = !to->rejected && ((to->rank.p > DRAWS_TOO_GOOD && to->token.p > DRAWS_TOO_GOOD) ||
+                                     to->rank.p > 1.0 - limit || to->token.p > 1.0 - limit);
+    to->factor = (deviations(limit) + 0.84) * to->temperature.se; // four of five normal variables are above -0.84
+    to->missing = s->last_rows ? -libm_log(limit / 2.0) / (double)s->draws : NAN; // 0 draws have the probability limit
 }

@@ -5,7 +5,7 @@
 
 #include "trace/drawn.h"
 
-#define DRAWS_REJECTED 1e-6 // a p-value below this rejects the draws
+#define DRAWS_TOO_GOOD 0.999 // independent draws hardly ever have p-values of both chi-square tests above this
 
 // Sums over the rows. A zeroed struct is empty.
 struct draw_sums {
@@ -38,12 +38,17 @@ struct draw_tests {
     struct {
         double factor, se, p; // of the draws' temperature to the chain's; beyond the grid, its end, and se is NaN
     } temperature;
-    bool rejected; // a draw was outside, or a p-value is below DRAWS_REJECTED
+    double limit;   // a p-value below it rejects the draws
+    bool rejected;  // a draw was outside, or a p-value is below the limit
+    bool too_good;  // the draws are not rejected, but differ less than independent ones; as stratified ones do
+    double factor;  // what these draws show with a probability of 0.8: a factor of the temperature beyond 1 +- this,
+    double missing; // and a token of this probability that is never drawn. NaN: not tested
 };
 
 // Adds a row; rows come in order.
 void draw_sums_add(struct draw_sums *s, uint64_t row, const struct row_draws *d);
 
-void draw_sums_test(const struct draw_sums *s, struct draw_tests *to);
+// limit: as in draw_tests.
+void draw_sums_test(const struct draw_sums *s, double limit, struct draw_tests *to);
 
 #endif

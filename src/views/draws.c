@@ -67,6 +67,75 @@ static void print_temperature(struct builder *b, const struct draw_tests *t)
         builder_format(b, "%.*f (%.*f) of the chain's, p %.2g\n", decimals, factor, decimals, se, t->temperature.p);
 }
 
+// ---- the verdict
+
+// A test that rejects the draws.
+struct rejection {
+    const char *name, *member; // in text and in JSON
+    double p;
+};
+
+// Finds the tests that reject. Returns their number.
+static size_t find_rejections(const struct draw_sums *s, const struct draw_tests *t, struct rejection found[5])
+{
+    const struct rejection all[] = {{"draws outside the kept set", "outside", s->outside ? 0.0 : NAN},
+                                    {"rank", "rank", t->rank.p},
+                                    {"token", "token", t->token.p},
+                                    {"last kept token", "last", t->last_p},
+                                    {"temperature", "temperature", t->temperature.p}};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].p < t->limit)
+            found[n++] = all[i];
+    return n;
+}
+
+static void verdict_text(struct builder *b, const struct draw_sums *s, const struct draw_tests *t)
+{
+    struct rejection found[5];
+    const size_t n = find_rejections(s, t, found);
+    builder_format(b, "%-23s", "verdict");
+    for (size_t i = 0; i < n; i++)
+        builder_format(b, "%s%s, p %.2g", i ? "; " : "rejected by ", found[i].name, found[i].p);
+    if (n) {
+        builder_byte(b, '\n');
+        return;
+    }
+    builder_format(b, "nothing rejects at p %.2g\n", t->limit);
+    if (t->too_good)
+        builder_format(b, "%23ssuspicious: the draws fit better than independent ones\n", "");
+    if (t->missing < 1.0)
+        builder_format(b, "%23s%" PRIu64 " draws show a missing token of probability %.2g\n", "", s->draws, t->missing);
+    if (t->factor < 1.0)
+        builder_format(b, "%23s%" PRIu64 " draws show a temperature that is off by %.2g %%\n", "", s->draws,
+                       100.0 * t->factor);
+    if (!(t->missing < 1.0) && !(t->factor < 1.0))
+        builder_format(b, "%23stoo few draws to show a missing token or another temperature\n", "");
+}
+
+static void verdict_json(struct dest *d, const struct draw_sums *s, const struct draw_tests *t)
+{
+    struct rejection found[5];
+    const size_t n = find_rejections(s, t, found);
+    object_begin(d, "verdict");
+    field_bool(d, "rejected", t->rejected);
+    field_double(d, "limit", t->limit);
+    items_begin(d, "by");
+    for (size_t i = 0; i < n; i++) {
+        item_begin(d, i);
+        field_text(d, "test", found[i].member, true);
+        field_double(d, "p", found[i].p);
+        object_end(d);
+    }
+    items_end(d);
+    field_bool(d, "too_good", t->too_good);
+    field_double(d, "missing", t->missing);
+    field_double(d, "factor", t->factor);
+    object_end(d);
+}
+
+// ---- text
+
 static void draws_text(struct dest *d, const struct draw_sums *s, const struct draw_tests *t)
 {
     builder_format(&d->text, "%" PRIu64 " row%s, %" PRIu64 " draw%s", s->rows, plural(s->rows, "", "s"), s->draws,
@@ -85,6 +154,7 @@ static void draws_text(struct dest *d, const struct draw_sums *s, const struct d
         builder_format(&d->text, "%-23s%" PRIu64 " draw%s, %.1f expected, p %.2g\n", "last kept token", s->last,
                        plural(s->last, "", "s"), s->last_expected, t->last_p);
     print_temperature(&d->text, t);
+    verdict_text(&d->text, s, t);
 }
 
 // ---- JSON
@@ -146,6 +216,7 @@ static void draws_json(struct dest *d, const struct draw_sums *s, const struct d
     field_double(d, "se", se);
     field_double(d, "p", p);
     object_end(d);
+    verdict_json(d, s, t);
     fields_end(d, "\n");
 }
 
@@ -244,7 +315,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     if (!job_draws_recorded(j) && j->draws.lines > v->next_row)
         message_note("--draws: %s has %zu lines; those after line %" PRIu64 " belong to no row", j->args->draws,
                      j->draws.lines, v->next_row);
-    draw_sums_test(&v->sums, &tests);
+    draw_sums_test(&v->sums, j->args->draws_p, &tests);
     if (v->dest->format->kind == FORMAT_JSON)
         draws_json(v->dest, &v->sums, &tests);
     else
