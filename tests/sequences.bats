@@ -291,3 +291,33 @@ selects() {
         "\"logits\":[" . join(",", map { sprintf "%.2f", rand 3 } 1 .. 9) . "]}\n" } 1 .. 20' >noise.json
     for engine in vllm-v2 sglang akunu-gpu; do selects 20 --engine $engine --temp 1 noise.json; done
 }
+
+@test "--params of a FIFO gives live binary rows their parameters: each row is answered before the next line is written" {
+    need python3
+    mkfifo live.params
+    cat >client.py <<'END'
+import json, struct, subprocess, sys
+sampl = subprocess.Popen([sys.argv[1], "-f", "f32", "-n", "5", "-s", "3", "--params", "live.params", "-O", "json", "--line-buffered"],
+                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+lines, rows = open("live.params", "w"), open("rows.f32", "wb")
+kept = open("kept.params", "w")
+for i in range(40):
+    line = json.dumps({"seq": "ab"[i % 2], "params": [{"temperature": 0}, {"top_k": 2}, {"top_k": 4, "temperature": 3}][i % 3]}) + "\n"
+    row = struct.pack("<5f", *((i * 7 + k * 3) % 5 / 2 for k in range(5)))
+    for file in (lines, kept):
+        file.write(line)
+        file.flush()
+    rows.write(row)
+    sampl.stdin.write(row)
+    sampl.stdin.flush()
+    print(sampl.stdout.readline().decode(), end="")
+lines.close()
+sampl.stdin.close()
+sys.exit(sampl.wait())
+END
+    python3 client.py "$SAMPL" >answers
+    [ "$(wc -l <answers)" = 40 ]
+    sampl -f f32 -n 5 -s 3 --params kept.params -O json rows.f32 | cmp - answers
+    [ "$(sampl -f f32 -n 5 -s 3 rows.f32 -O json | head -n 3 | jq -c .n | paste -sd,)" != "$(head -n 3 answers | jq -c .n | paste -sd,)" ]
+    [ "$(head -n 3 answers | jq -c .n | paste -sd,)" = 1,2,4 ]
+}
