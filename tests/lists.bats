@@ -390,3 +390,92 @@ lists() {
     sampl -s 1 --samplers top_k --top-k 2 --vs 'a: --top-k 3' few.json >/dev/null 2>notes
     run -1 grep -F 'full rows' notes
 }
+
+@test "lists of each sample, read back: where a result is called exact, it has the bits of the whole row" {
+    local n file ending chain
+    for n in 1 64 512; do
+        for ending in json safetensors; do
+            for file in austen.f16 austen-gen.f32; do
+                sampl -n 4096 -s 1 --neutral --emit list=$n -O $ending -o list.$ending "$ROOT/samples/$file" 2>/dev/null
+                for chain in '--top-k 40' '--samplers top_p --top-p .9' '--samplers top_n_sigma;min_p;temperature --top-nsigma 1.5 --min-p .05' \
+                    '--samplers epsilon_cutoff --epsilon-cutoff .01' '--samplers xtc;top_k --xtc-probability .5' '--samplers scatter --scatter-k 20 --scatter-strength .5'; do
+                    # shellcheck disable=SC2086
+                    sampl -n 4096 -s 1 -O json --dump-probs $chain "$ROOT/samples/$file" 2>/dev/null | sed 's/,"raw_prob":[^,]*//g' >full
+                    # shellcheck disable=SC2086
+                    sampl -s 1 -O json --dump-probs $chain list.$ending 2>/dev/null | sed 's/,"raw_prob":[^,]*//g; s/,"rest":[^,]*,"exact":\([a-z]*\)}/}\t\1/' >part
+                    paste full part | awk -F '\t' -v what="$n $file $chain" '
+                        $3 == "true" { exact++; if ($1 != $2) { print what ": row " NR; bad = 1 } }
+                        END { print what, exact + 0, "of", NR; exit bad || NR < 32 }' >>table || { tail -3 table; return 1; }
+                done
+            done
+        done
+    done
+    [ "$(awk '/^64 austen.f16 --top-k 40/ { print $(NF - 2) }' table | uniq)" = 256 ]
+    [ "$(awk '/^512 .*epsilon/ { print ($(NF - 2) == $NF) }' table | uniq)" = 1 ]
+}
+
+@test "members of a tail that contradict each other are a data error that names one" {
+    wrong() {
+        run -1 sampl -s 1 <<<"{\"ids\":[3,1],\"logits\":[5,4],$1}"
+        [ "$output" = "sampl: standard input: row 0: $2" ] || { echo "$output"; return 1; }
+    }
+    wrong '"tail":{"n":3,"max":4.5}' 'tail.max is 4.5, but the other members allow -3.40282347e+38 to 4'
+    wrong '"tail":{"n":3,"max":2,"lse":1}' 'tail.lse is 1, but the other members allow 2 to 3.09861229'
+    wrong '"tail":{"n":3,"max":2,"lse":3.2}' 'tail.lse is 3.2, but the other members allow 2 to 3.09861229'
+    wrong '"tail":{"n":3,"lse":9}' 'tail.lse is 9, but the other members allow -inf to 5.09861229'
+    wrong '"tail":{"n":3,"max":2,"lse":2.5,"xmean":2.1}' 'tail.xmean is 2.1, but the other members allow 1.40138771 to 2'
+    wrong '"n_vocab":5,"tail":{"n":3,"max":2,"lse":2.5,"sum":2}' 'tail.sum is 2, but the other members allow 1.44996219 to 1.44996669'
+    wrong '"tail":{"n":3,"sd":-1}' 'tail.sd is -1, but the other members allow 0 to 3.40282347e+38'
+    wrong '"tail":{"n":1.5}' 'tail.n is 1.5, which is no number of tokens'
+    wrong '"n_vocab":9,"tail":{"n":3,"masked":3}' 'tail.n 3, tail.masked 3 and 2 listed tokens are not a vocabulary of 9'
+    wrong '"n_vocab":9,"tail":null' 'tail.n 0, tail.masked 0 and 2 listed tokens are not a vocabulary of 9'
+    wrong '"tail":{"n":0,"masked":1,"lse":1}' 'tail.lse is 1, but the other members allow -inf to -inf'
+    wrong '"tail":{"n":3,"max":2},"accept":7,"accept_logit":3' 'the token that follows the row has the logit 3, which the tail excludes'
+    wrong '"tail":{"n":3,"masked":0,"max":2},"accept":7,"accept_logit":null' 'the token that follows the row has the logit -inf, which the tail excludes'
+    wrong '"tail":{"n":"3"}' 'tail.n is no number'
+    wrong '"n_vocab":9.5,"tail":{"n":3}' 'n_vocab is 9.5, --n-vocab 0'
+    wrong '"tail":{"n":0,"masked":20000000}' 'a list without a tail has a vocabulary of at most 16777216'
+    run -1 sampl -s 1 -n 8 <<<'{"ids":[3,1],"logits":[5,4],"n_vocab":9,"tail":{}}'
+    [ "$output" = 'sampl: standard input: row 0: n_vocab is 9, --n-vocab 8' ]
+}
+
+@test "a missing member of a tail widens the bounds" {
+    tail_exact() { sampl -s 1 -O json --samplers "$2" "${@:3}" <<<"{\"ids\":[3,1],\"logits\":[5,4],$1}" 2>/dev/null | grep -o '"exact".*'; }
+    local all='"n_vocab":5,"tail":{"n":3,"max":1,"lse":1.5}' no_max='"n_vocab":5,"tail":{"n":3,"lse":1.5}'
+    [ "$(tail_exact "$all" min_p --min-p .3)" = '"exact":true}' ]
+    [ "$(tail_exact "$no_max" min_p --min-p .3)" = '"exact":false}' ]
+    [ "$(tail_exact "$no_max" top_k --top-k 2)" = '"exact":true}' ]
+    [ "$(tail_exact '"tail":{"n":3,"max":1}' 'temperature;top_p' --temp .9 --top-p .6)" = '"exact":true}' ]
+    [ "$(tail_exact '"n_vocab":5,"tail":{"max":1}' 'temperature;top_p' --temp .9 --top-p .6)" = '"exact":true}' ]
+    [ "$(tail_exact '"tail":{"max":1}' 'temperature;top_p' --temp .9 --top-p .6)" = '"exact":false}' ]
+    # Without `sum`, top_p uses bounds. Without `sd`, top_n_sigma does not know.
+    [ "$(tail_exact "$all" top_p --top-p .5)" = '"exact":true}' ]
+    [ "$(tail_exact "$all" top_n_sigma --top-nsigma 1)" = '"exact":false}' ]
+    [ "$(tail_exact '"n_vocab":5,"tail":{"n":3,"max":1,"lse":1.5,"sd":2}' top_n_sigma --top-nsigma 1)" = '"exact":true}' ]
+    # The raw probability is not known without lse.
+    [[ $(sampl -s 1 -O json --samplers top_k --top-k 2 --emit stats <<<'{"ids":[3,1],"logits":[5,4],"tail":{"max":1}}') == *'"raw_prob":null'* ]]
+}
+
+@test "of tied logits at a list's end, the listed ones rank first until a logit changes" {
+    sampl -s 1 --neutral --emit list=2 >list.json 2>/dev/null <<<'[1,3,3,3,0]'
+    [ "$(exact --samplers top_k --top-k 2)" = 1 ]
+    [ "$(exact --samplers 'temperature;top_k' --temp .9 --top-k 2)" = 0 ]
+    [ "$(exact --engine vllm --top-k 2)" = 0 ]
+    [ "$(exact --samplers 'penalties;top_k' --top-k 2 --presence-penalty 1 --prompt-tokens 4)" = 0 ]
+    [ "$(exact --samplers 'penalties;top_k' --top-k 2 --presence-penalty 1)" = 1 ]
+    [ "$(sampl -s 1 --emit stats -O json --neutral --accept 3 list.json | grep -o '"accepted_prob":[a-z]*')" = '"accepted_prob":null' ]
+    [ "$(sampl -s 1 --samplers top_k --top-k 1 list.json 2>&1)" = 1 ]
+    sampl -s 1 --neutral list.json 2>&1 >/dev/null | grep -q '0 of 1 rows come out as full rows would, and this chain needs whole rows'
+    sampl -s 1 --samplers top_k --top-k 40 list.json 2>&1 >/dev/null | grep -q 'the others need longer lists: --emit list=50$'
+}
+
+@test "an accepted token below the list has its raw probability" {
+    sampl -s 1 --neutral --emit list=2 --accept 4 -O safetensors -o list.safetensors <<<'[1,3,2,0,1.5]' 2>/dev/null
+    sampl -s 1 --neutral --emit list=2 --accept 4 >list.json 2>/dev/null <<<'[1,3,2,0,1.5]'
+    local want
+    want=$(sampl -s 1 --neutral --emit score --accept 4 <<<'[1,3,2,0,1.5]')
+    [ "$want" = -2.0744379 ]
+    sampl -s 1 --top-k 3 --samplers top_k --emit stats -O json --accept 4 <<<'[1,3,2,0,1.5]' | grep -o '"accepted_prob":[0-9.]*' >prob
+    sampl -s 1 --top-k 3 --samplers top_k --emit stats -O json --accept 4 list.json | grep -o '"accepted_prob":[0-9.]*' | cmp - prob
+    sampl -s 1 --top-k 3 --samplers top_k --emit stats -O json --accept recorded list.safetensors | grep -o '"accepted_prob":[0-9.]*' | cmp - prob
+}

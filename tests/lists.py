@@ -4,12 +4,13 @@
 (COUNT=500 SEED=1 JOBS=2 ONLY=17).
 
 An outcome that sampl calls exact must be that of the full row: the same id, the same kept tokens, and probabilities
-within 3e-5. There are two parts:
+within 3e-5; of a list of logits with a tail, the same bits. There are two parts:
 
 1. A table of chains, each on 300 rows. It prints how many outcomes of each chain are exact, and fails if none is.
-2. COUNT random cases. A case is a sequence of rows with a chain or an engine. SEED and its number determine it.
+2. COUNT random cases. A case is a sequence of rows with a chain or an engine. SEED and its number determine it. The
+   lists of every second case are lists of logits, which `--emit list` writes.
 
-A list has rounded numbers. A case is on an edge, and does not count, if the full rows have another outcome once their
+A reply has rounded numbers. A case is on an edge, and does not count, if the full rows have another outcome once their
 logits are moved by 3e-6. The last lines count the exact outcomes, and the inexact ones that were right all the same.
 """
 import concurrent.futures
@@ -317,7 +318,7 @@ class Case:
     def __init__(self, number):
         self.number = number
         self.rng = rng = random.Random("lists %d %d" % (SEED, number))
-        self.width = rng.choice([8, 20, 60, 60, 200])
+        self.width = rng.choice([8, 20, 60, 60, 200, 1000] if number % 2 else [8, 20, 60, 60, 200])
         self.rows = [logits_of(rng, self.width) for _ in range(rng.choice([6, 12, 20]))]
         self.options = ["-s", str(rng.randrange(1, 1000))]
         self.of_list = ["-n", str(self.width)] if rng.random() < 0.5 else []
@@ -355,6 +356,21 @@ class Case:
         # "alone"; "variants": the record of the second chain; "against": the lists are the second file
         self.form = rng.choice(["alone", "alone", "alone", "variants", "against"]) if not engine else "alone"
         self.variant = rng.choice(VARIANTS)
+        self.raw = self.number % 2  # lists of logits with a tail, which sampl writes
+        if self.raw:
+            self.hide()
+
+    def hide(self):
+        """Mask tokens of some rows, and choose how long the lists of logits are."""
+        rng = self.rng
+        for row in self.rows:
+            if rng.random() < 0.2:
+                for t in rng.sample(range(self.width), rng.randrange(self.width - 1)):
+                    row[t] = -math.inf
+        self.most = rng.choice([1, 2, 3, 5, 10, 20, 50, 50, 100, 512, rng.randrange(1, self.width + 2)])
+        self.of_list = ["-n", str(self.width)] if rng.random() < 0.2 else []
+        self.writes_accept = rng.random() < 0.5
+        self.ending = rng.choice(["json", "safetensors"])
 
     def likely(self):
         row = self.rng.choice(self.rows)
@@ -440,19 +456,43 @@ class Case:
         if self.form == "variants":
             words += ["--vs", "v: " + self.variant]
         if self.form == "against":
-            words += ["--against", str(folder / ("%d.%s.json" % (self.number, "list" if of_list else "full")))]
+            words += ["--against", str(self.list_path(folder) if of_list else folder / ("%d.full.json" % self.number))]
         if self.accepts and "--accept" not in self.options:
-            words += ["--accept", "recorded" if of_list else ",".join(map(str, self.recorded))]
+            records = not self.raw or (self.writes_accept and self.ending == "safetensors" and self.form != "against")
+            words += ["--accept", "recorded" if of_list and records else self.tokens()]
         if self.vocab:
             words += ["--vocab", str(folder / ("vocab%d" % self.width))]
         return words + (self.of_list if of_list else [])
 
+    def tokens(self):
+        return ",".join(map(str, self.recorded))
+
+    def list_path(self, folder):
+        return folder / ("%d.list.%s" % (self.number, self.ending if self.raw else "json"))
+
+    def write_lists(self, folder):
+        """Write the lists: those of a reply, or of logits with a tail."""
+        if not self.raw:
+            self.list_path(folder).write_text(self.reply)
+            return
+        accept = ["--accept", self.tokens()] if self.accepts and self.writes_accept and "--accept" not in self.options else []
+        command = [SAMPL, "-s", "1", "--neutral", "--emit", "list=%d" % self.most, "-O", self.ending, *accept]
+        with open(self.list_path(folder), "wb") as f:
+            subprocess.run(command, input=self.full_text().encode(), stdout=f, stderr=subprocess.DEVNULL, check=True)
+
     def answer(self, folder, text, of_list):
-        """Return the records, the status, and the messages."""
+        """Return the records, the status, and the messages. text: of the full rows; without it, the lists are read."""
+        command = self.command(folder, of_list)
+        if of_list:
+            self.write_lists(folder)
+        elif self.form == "against":
+            (folder / ("%d.full.json" % self.number)).write_text(text)
         if self.form == "against":
-            (folder / ("%d.%s.json" % (self.number, "list" if of_list else "full"))).write_text(text)
             text = self.full_text() # the file of the base
-        done = subprocess.run(self.command(folder, of_list), input=text, capture_output=True, text=True, check=False)
+        elif of_list:
+            command.append(str(self.list_path(folder)))
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+        self.list_path(folder).unlink(missing_ok=True)
         lines = done.stdout.splitlines() if 0 <= done.returncode <= 2 else []
         records = [json.loads(line) for line in lines]
         if self.form != "alone":
@@ -471,10 +511,17 @@ def outcome(record):
     return record["id"], {c["id"]: c["prob"] for c in record.get("top_probs", [])}
 
 
-def differ(a, b):
+# Statistics that agree to 1e-12 where lists of logits are exact.
+CLOSE = ["raw_prob", "entropy_raw", "entropy", "kl_raw", "mass", "e_raw_prob"]
+
+
+def differ(a, b, tolerance=TOLERANCE):
     """Return how the outcomes of two records differ, or None. Statistics tell the number of kept tokens."""
     if "n" in a and "top_probs" not in a:
-        same = a["id"] == b["id"] and a["n"] == b["n"] and abs(a["prob"] - b["prob"]) <= TOLERANCE
+        same = a["id"] == b["id"] and a["n"] == b["n"] and abs(a["prob"] - b["prob"]) <= max(tolerance, 1e-12)
+        for name in CLOSE if same and not tolerance else []:
+            if (a[name] is None) != (b[name] is None) or abs((a[name] or 0) - (b[name] or 0)) > 1e-12 * max(1, abs(a[name] or 0)):
+                return "%s %r instead of %r" % (name, b[name], a[name])
         return None if same else "token %s of %s, %s instead of token %s of %s, %s" % (b["id"], b["n"], b["prob"], a["id"], a["n"], a["prob"])
     (id_a, p_a), (id_b, p_b) = outcome(a), outcome(b)
     if set(p_a) != set(p_b):
@@ -482,7 +529,7 @@ def differ(a, b):
     if id_a != id_b:
         return "token %s instead of %s" % (id_b, id_a)
     for t in p_a:
-        if abs(p_a[t] - p_b[t]) > TOLERANCE:
+        if abs(p_a[t] - p_b[t]) > tolerance:
             return "token %d has probability %g instead of %g" % (t, p_b[t], p_a[t])
     return None
 
@@ -499,22 +546,23 @@ def on_edge(case, folder, full, row):
 def check_case(number, folder):
     """Run a case. Return counts and what is wrong."""
     case = Case(number)
-    part, status, messages = case.answer(folder, case.reply, True)
+    part, status, messages = case.answer(folder, None, True)
     if status == 2 or status < 0 or status > 2:
         return {"refused": 1}, None if status == 2 else "case %d: status %d: %s" % (number, status, messages)
     full = case.answer(folder, case.full_text(), False)[0]
-    n = {"exact": 0, "inexact": 0, "right": 0, "failed": 0, "edges": 0, "refused": 0}
+    n = {"logits": 0, "exact": 0, "inexact": 0, "right": 0, "failed": 0, "edges": 0, "refused": 0}
     for i, (f, p) in enumerate(zip(full, part)):
         if p["id"] is None:
             n["failed"] += 1
             continue
-        wrong = differ(f, p)
+        wrong = differ(f, p, 0 if case.raw else TOLERANCE)
         if not is_exact(p):
             n["inexact"] += 1
             n["right"] += not wrong
             continue
         n["exact"] += 1
-        if wrong and on_edge(case, folder, full, i):
+        n["logits"] += case.raw
+        if wrong and not case.raw and on_edge(case, folder, full, i):
             n["edges"] += 1
             break
         if wrong:
@@ -528,7 +576,7 @@ def check_cases():
     good = True
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for width in (8, 20, 60, 200):
+        for width in (8, 20, 60, 200, 1000):
             (folder / ("vocab%d" % width)).write_text("".join(LETTERS[t % 26] * (1 + t // 26) + "\n" for t in range(width)))
         numbers = [int(ONLY)] if ONLY else range(COUNT)
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:

@@ -211,7 +211,12 @@ static void run_link(const struct link *l, void *state, struct cand *c)
 {
     const struct sampler *const s = l->stage->sampler;
     const bool live = c->rest.state == REST_LIVE;
-    if (live && s->rest.apply) {
+    const bool other_bits = live && s->hands == HANDS_SOFTMAX && !rest_is_rounded(&c->rest); // of the full row's p
+    if (other_bits)
+        rest_end(c, false);
+    else if (!s->rest.apply || s->learns)
+        rest_needs_count(c);
+    if (live && !other_bits && s->rest.apply) {
         s->rest.apply(state, c, l->stage);
         return;
     }

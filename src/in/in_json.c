@@ -3,6 +3,7 @@
 // replies. The rows stand one after the other, perhaps on lines, in an array of rows, or in server-sent events.
 #include "in/json_lists.h"
 #include "in/json_reply.h"
+#include "in/list_tail.h"
 #include "in/row_notes.h"
 #include "kern/libm.h"
 #include "json/json.h"
@@ -123,6 +124,39 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
     }
 }
 
+// Reads a member that is a number, f32 if so: *x, or leaves it if there is none.
+static bool tail_number(const cJSON *object, const char *where, const char *name, bool f32, double *x, struct err *e)
+{
+    const cJSON *const value = json_member(object, name);
+    if (value && !cJSON_IsNumber(value))
+        return err_set(e, STATUS_DATA, "%s%s is no number", where, name);
+    if (value)
+        *x = f32 ? (double)(float)value->valuedouble : value->valuedouble;
+    return true;
+}
+
+// Makes the row of a list with a tail, which is null if all tokens are listed.
+static bool list_row(struct json_rows *st, const cJSON *object, const cJSON *tail, struct input_row *r, struct err *e)
+{
+    const cJSON *const logit = cJSON_GetObjectItemCaseSensitive(object, "accept_logit");
+    struct list_tail t = {.prefix = "tail.",
+                          .token = json_id(json_member(object, "accept")),
+                          .token_logit = cJSON_IsNull(logit) ? -INFINITY : NAN};
+    double n_vocab = (double)st->config->n_vocab;
+    for (size_t i = 0; i < TAIL_MEMBERS; i++) {
+        t.value[i] = cJSON_IsNull(tail) && i <= TAIL_MASKED ? 0.0 : NAN;
+        if (!tail_number(tail, t.prefix, tail_names[i], i >= TAIL_MAX && i <= TAIL_SD, &t.value[i], e))
+            return false;
+    }
+    if (!tail_number(object, "", "accept_logit", true, &t.token_logit, e) ||
+        !tail_number(object, "", "n_vocab", false, &n_vocab, e))
+        return false;
+    if (!(n_vocab >= 0.0 && n_vocab <= INT32_MAX && n_vocab == floor(n_vocab)) ||
+        (st->config->n_vocab && n_vocab != (double)st->config->n_vocab))
+        return err_set(e, STATUS_DATA, "n_vocab is %g, --n-vocab %zu", n_vocab, st->config->n_vocab);
+    return list_tail_row(&st->value.row, &t, (size_t)n_vocab, &r->logits, e);
+}
+
 static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e)
 {
     struct sparse *const row = &st->value.row;
@@ -134,6 +168,9 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
     }
     if (st->value.has_ids && st->value.n_ids != row->n)
         return err_set(e, STATUS_DATA, "the row has %zu ids and %zu numbers", st->value.n_ids, row->n);
+    const cJSON *const tail = cJSON_GetObjectItemCaseSensitive(st->value.rest, "tail");
+    if (tail && st->value.has_ids && st->value.plane == PLANE_LOGITS)
+        return list_row(st, st->value.rest, tail, r, e);
     r->logits = (struct row){DTYPE_F32, row->x, row->n};
     return !st->value.has_ids || !row->n || sparse_row(row, input_n_vocab(c), &r->logits, e);
 }

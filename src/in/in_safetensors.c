@@ -1,112 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Safetensors files: a JSON directory of named tensors, then their numbers. The rows are those of one tensor, returned
 // where they lie; f64 is rounded to f32 row by row. Or the rows are lists of tokens, those of two tensors.
-#include "base/bits.h"
 #include "base/builder.h"
+#include "base/number.h"
+#include "in/list_tensors.h"
 #include "in/matrix.h"
 #include "in/safetensors.h"
-#include "in/sparse.h"
 #include "in/token_list.h"
 #include "json/json.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-// ---- lists of tokens
-
-// Two tensors of one shape, of which one has the ids and the other the numbers of the tokens that each row lists.
-struct list_tensors {
-    size_t id_size; // bytes of an id, from 1 to 8; 0: there are no such tensors
-    bool id_signed;
-    bool logits;                       // the numbers are logits, else log-probabilities
-    uint64_t ids_begin, numbers_begin; // bytes from the current one of the source to each tensor
-
-    // set by list_tensors_open
-    const unsigned char *ids, *numbers;
-    uint64_t whole; // rows that the input holds of both tensors
-    struct sparse row;
-};
-
-// Finds the numbers of both tensors, whose shape and type of numbers m has. A file is mapped; the tensors of a pipe are
-// read to memory.
-static bool list_tensors_open(struct list_tensors *t, struct matrix *m, struct source *s, struct err *e)
-{
-    const uint64_t id_bytes = m->n * t->id_size;
-    const uint64_t ids_end = t->ids_begin + m->all * id_bytes, numbers_end = t->numbers_begin + m->all * m->bytes;
-    const uint64_t end = ids_end > numbers_end ? ids_end : numbers_end;
-    const unsigned char *p;
-    size_t have;
-    assert(t->id_size && m->bytes);
-    m->listed = true;
-    if (!source_peek(s, end > SIZE_MAX ? SIZE_MAX : (size_t)end, &p, &have, e))
-        return false;
-    const uint64_t ids = have > t->ids_begin ? (have - t->ids_begin) / id_bytes : 0;
-    const uint64_t numbers = have > t->numbers_begin ? (have - t->numbers_begin) / m->bytes : 0;
-    t->whole = ids < numbers ? ids : numbers;
-    t->ids = p + (ids ? t->ids_begin : 0);
-    t->numbers = p + (numbers ? t->numbers_begin : 0);
-    return true;
-}
-
-// Returns the id at p. Ids above INT64_MAX become negative, which is no id, either.
-static int64_t read_tensor_id(const struct list_tensors *t, const unsigned char *p)
-{
-    uint64_t bits = 0;
-    const unsigned shift = 64 - 8 * (unsigned)t->id_size;
-    memcpy(&bits, p, t->id_size);
-    return t->id_signed ? (int64_t)(bits << shift) >> shift : (int64_t)bits;
-}
-
-// Returns the number of a token of a row, -inf if the token is masked.
-static float read_tensor_number(const struct matrix *m, const unsigned char *row, size_t i)
-{
-    if (m->size == 8) {
-        uint64_t bits;
-        memcpy(&bits, row + i * sizeof bits, sizeof bits);
-        return (float)f64_of_bits(bits);
-    }
-    return row_logit(&(struct row){m->type, row, m->n}, i);
-}
-
-static bool read_listed_row(struct list_tensors *t, const struct matrix *m, uint64_t index, size_t n_vocab,
-                            struct row *row, struct err *e)
-{
-    const unsigned char *const ids = t->ids + index * m->n * t->id_size, *const numbers = t->numbers + index * m->bytes;
-    const double unit = m->type == DTYPE_F16 ? 0x1p-11 : m->type == DTYPE_BF16 ? 0x1p-8 : 0x1p-24;
-    t->row.n = 0;
-    for (size_t i = 0; i < m->n; i++) {
-        const int64_t id = read_tensor_id(t, ids + i * t->id_size);
-        const float x = read_tensor_number(m, numbers, i);
-        if (id < 0 && x == -INFINITY) // padding
-            continue;
-        if (id < 0 || id > INT32_MAX)
-            return err_set(e, STATUS_DATA,
-                           "ids: element %zu, '%" PRId64 "', is not a whole number from 0 to 2147483647", i, id);
-        if (!sparse_add(&t->row, (uint32_t)id, x, e))
-            return false;
-    }
-    return token_list_row(&t->row, t->logits, unit, n_vocab, row, e);
-}
-
-// Reads a row, as `next` of struct format does.
-static bool list_tensors_next(struct list_tensors *t, struct matrix *m, struct source *s,
-                              const struct input_config *config, struct input_row *r, bool *end, struct err *e)
-{
-    const uint64_t index = m->all - m->rows;
-    *end = !m->rows;
-    if (*end)
-        return true;
-    if (index >= t->whole)
-        return err_set(e, STATUS_DATA, "the input ends after %" PRIu64 " of %" PRIu64 " rows", t->whole, m->all);
-    matrix_jump(m, s, 1);
-    matrix_name_row(m, r);
-    const size_t n_vocab = input_n_vocab(config);
-    return read_listed_row(t, m, index, n_vocab, &r->logits, e) || input_bad_row(r, n_vocab, e);
-}
-
-// ---- the directory
 
 #define METADATA "__metadata__" // the member of the directory that is no tensor
 
@@ -219,6 +124,39 @@ static bool find_ids(const cJSON *root, const cJSON *tensor, const cJSON **ids, 
                    SHOWN(tensor->string));
 }
 
+// Finds the columns of lists with a tail, if there are some.
+static bool find_columns(const cJSON *root, struct safetensors *st, struct err *e)
+{
+    static const struct {
+        const char *name, *type;
+        int kind;
+    } columns[COLUMNS] = {
+        {"tail_n", "I32", COLUMN_I32},     {"tail_masked", "I32", COLUMN_I32}, {"tail_lse", "F64", COLUMN_F64},
+        {"tail_max", "F32", COLUMN_F32},   {"tail_sum", "F32", COLUMN_F32},    {"tail_sd", "F32", COLUMN_F32},
+        {"tail_xmean", "F64", COLUMN_F64}, {"tokens", "I32", COLUMN_I32},      {"token_logits", "F32", COLUMN_F32}};
+    struct list_tensors *const t = &st->lists;
+    const char *const n_vocab = cJSON_GetStringValue(json_member(json_member(root, METADATA), "n_vocab"));
+    int64_t whole = 0;
+    t->has_tail = json_member(root, columns[TAIL_LSE].name);
+    if (n_vocab && whole_number(n_vocab, NULL, 1, INT32_MAX, &whole))
+        t->n_vocab = (size_t)whole;
+    for (size_t i = 0; t->has_tail && i < COLUMNS; i++) {
+        const cJSON *const tensor = json_member(root, columns[i].name), *const shape = json_array(tensor, "shape");
+        const char *const type = cJSON_GetStringValue(json_member(tensor, "dtype"));
+        uint64_t rows;
+        if (!tensor)
+            continue;
+        if (!type || strcmp(type, columns[i].type) != 0 || cJSON_GetArraySize(shape) != 1 ||
+            !safetensors_whole(shape, 0, &rows) || rows != st->m.rows)
+            return err_set(e, STATUS_DATA, "tensor '%s' is not %s with a number for each of %" PRIu64 " rows",
+                           columns[i].name, columns[i].type, st->m.rows);
+        t->column[i].type = columns[i].kind;
+        if (!safetensors_data(tensor, rows * (columns[i].kind == COLUMN_F64 ? 8 : 4), &t->column[i].begin, e))
+            return false;
+    }
+    return true;
+}
+
 // Returns the tensor called name, or, if name is NULL, the only one that holds rows; sets *m for it. Returns NULL with
 // an error if there is no such tensor, or several.
 static const cJSON *choose_tensor(const cJSON *root, const char *name, struct matrix *m, struct err *e)
@@ -227,6 +165,8 @@ static const cJSON *choose_tensor(const cJSON *root, const char *name, struct ma
     const cJSON *tensor = NULL;
     int n = 0; // tensors with that name, or with rows
     assert(root);
+    if (!name && json_member(root, "tail_lse"))
+        name = "topk_logits";
     for (const cJSON *t = root->child; t; t = t->next)
         if (name ? !strcmp(t->string, name) : holds_rows(t, m)) {
             tensor = t;
@@ -279,7 +219,8 @@ static bool find_rows(struct safetensors *st, const cJSON *root, const cJSON *te
         return false;
     matrix_add_sequences(m);
     if (ids)
-        return safetensors_data(ids, m->rows * m->n * t->id_size, &t->ids_begin, e) && list_tensors_open(t, m, s, e);
+        return safetensors_data(ids, m->rows * m->n * t->id_size, &t->ids_begin, e) &&
+               (!t->logits || find_columns(root, st, e)) && list_tensors_open(t, m, s, e);
     if (config->n_vocab && config->n_vocab != m->n)
         return err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab is %zu", SHOWN(tensor->string),
                        m->n, config->n_vocab);

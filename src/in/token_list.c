@@ -33,6 +33,9 @@ bool token_list_has_numbers(const char *name) { return is_among("logprobs log_pr
 
 bool token_list_has_logits(const char *name) { return is_among("logits", name); }
 
+// ln x; -inf if x is not positive.
+static double log_or_none(double x) { return x > 0.0 ? libm_log(x) : -INFINITY; }
+
 struct row_rest token_list_rest(const float *x, size_t n, float least, double unit)
 {
     double sum = 0.0, error = 1e-6;
@@ -45,7 +48,15 @@ struct row_rest token_list_rest(const float *x, size_t n, float least, double un
         return (struct row_rest){.scale = sum <= 1.02 ? SCALE_LOGPROBS : SCALE_LOGITS, .logits = sum > 1.02};
     const double weight = fmax(0.0, 1.0 - sum), most = libm_log(weight + error); // of one token
     const float ceiling = most < least ? nextafterf((float)most, INFINITY) : least;
-    return (struct row_rest){SCALE_LOGPROBS, true, ceiling, weight, error, false};
+    return (struct row_rest){.scale = SCALE_LOGPROBS,
+                             .partial = true,
+                             .ceiling = ceiling,
+                             .weight = weight,
+                             .sum = log_or_none(weight),
+                             .low = log_or_none(weight - error),
+                             .high = most,
+                             .mean = log_or_none(weight),
+                             .most = INFINITY};
 }
 
 struct row_rest token_list_complete(struct row_rest rest) { return (struct row_rest){.scale = rest.scale}; }

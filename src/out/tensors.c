@@ -134,8 +134,8 @@ static void *cell(const struct tensors *t, size_t i, size_t at)
 
 bool tensors_add(struct tensors *t, const struct record *r, struct err *e)
 {
-    static const struct list_tail none = {.max = -INFINITY, .lse = -INFINITY, .xmean = -INFINITY};
-    const struct list_tail *const tail = r->error ? &none : &r->tail;
+    static const struct tail_size none = {.max = -INFINITY, .lse = -INFINITY, .xmean = -INFINITY};
+    const struct tail_size *const tail = r->error ? &none : &r->tail;
     const size_t at = (size_t)(t->rows - t->written);
     const bool token = r->accepted >= 0 && !r->error;
     if (!r->error && !is_alike(t, r, e))

@@ -129,7 +129,7 @@ static void note_reply(const struct job *j, unsigned *noted, const struct noted_
         message_note("%s: row %" PRIu64
                      " lists probabilities that add up to more than 1.02; the numbers count as logits",
                      row->file, row->in_file);
-    if (!r->partial || !note_new(noted, NOTE_FACTOR))
+    if (!r->partial || row->logits.rest.scale != SCALE_LOGPROBS || !note_new(noted, NOTE_FACTOR))
         return;
     const char *const factor = job_factor(j);
     if (factor)
@@ -169,10 +169,14 @@ void note_partial(const struct job *j, const struct totals *t)
     if (chain == SIZE_MAX)
         return;
     const size_t listed = t->partial[chain].listed;
-    if (recipe_reads_logits(j->variant[chain]))
+    const bool logits = t->partial[chain].scale == SCALE_LOGITS;
+    if (!logits && recipe_reads_logits(j->variant[chain]))
         snprintf(advice, sizeof advice, "and this chain needs logits, not log-probabilities");
     else if (!wanted)
         snprintf(advice, sizeof advice, "and this chain needs whole rows");
+    else if (logits)
+        snprintf(advice, sizeof advice, "the others need longer lists: --emit list=%zu",
+                 wanted > listed ? wanted : 2 * listed);
     else
         snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
                  wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);

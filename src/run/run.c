@@ -93,7 +93,7 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
         return false;
     for (size_t k = 0; k < j->n_variants; k++)
         if (s.result[k].ok && s.result[k].record.partial &&
-            !totals_add_partial(&f->totals, k, &s.result[k].record, row_listed(k ? &s.other->logits : &s.row->logits)))
+            !totals_add_partial(&f->totals, k, &s.result[k].record, k ? &s.other->logits : &s.row->logits))
             return err_from_fault(e, fault_memory());
     totals_add(&f->totals, good, width * dtype_size(s.row->logits.type));
     return true;

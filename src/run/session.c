@@ -313,7 +313,7 @@ static void add_doubt(struct session *q, int64_t known)
 void session_record_rest(struct session *q, const struct row *row, const struct cand *c, int64_t known,
                          struct result *res)
 {
-    const bool list = row->rest.scale == SCALE_LOGPROBS;
+    const bool list = row->rest.partial || row->rest.scale == SCALE_LOGPROBS;
     if (!list && !(q->doubt & DOUBT_LISTS))
         return;
     const bool carried = q->doubt & depends_on(q->recipe), exact = rest_is_exact(&c->rest) && !carried;

@@ -70,7 +70,7 @@ void totals_add(struct totals *t, bool good, uint64_t bytes)
         show_progress(t, at - t->start);
 }
 
-bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, size_t listed)
+bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, const struct row *row)
 {
     if (!mem_grow(&t->partial, &t->partial_cap, chain + 1, sizeof *t->partial))
         return false;
@@ -78,9 +78,11 @@ bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, 
         t->partial[t->n_partial++] = (struct partial_rows){0};
     struct partial_rows *const p = &t->partial[chain];
     const double held = 1.0 - r->rest;
+    const size_t listed = row_listed(row);
     p->least = !p->rows || held < p->least ? held : p->least;
     p->most = held > p->most ? held : p->most;
     p->listed = listed > p->listed ? listed : p->listed;
+    p->scale = row->rest.scale;
     p->rows++;
     p->exact += r->exact;
     return true;

@@ -9,10 +9,11 @@ struct totals {
     uint64_t rows, bad; // rows counts bad ones, too
     double bytes;
     struct partial_rows {
-        uint64_t rows, exact; // partial rows; those with the outcome of the full row
-        size_t listed;        // most tokens that such a row lists, without those that servers list besides
-        double least, most;   // bounds of the probability that the lists hold
-    } * partial;              // [n_partial] of each chain
+        uint64_t rows, exact;   // partial rows; those with the outcome of the full row
+        enum logit_scale scale; // of their numbers
+        size_t listed;          // most tokens that such a row lists, without those that servers list besides
+        double least, most;     // bounds of the probability that the lists hold
+    } * partial;                // [n_partial] of each chain
     size_t n_partial, partial_cap;
 
     bool shows;          // the progress line is shown
@@ -30,8 +31,8 @@ void totals_free(struct totals *t);
 // Adds a row. bytes: its length in the input.
 void totals_add(struct totals *t, bool good, uint64_t bytes);
 
-// Counts the outcome of a partial row in a chain. listed: row_listed. Chains come in order. False when memory is short.
-bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, size_t listed);
+// Counts the outcome of a partial row in a chain. Chains come in order. False when memory is short.
+bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, const struct row *row);
 
 // Has the chain partial rows that did not come out as full rows would?
 bool totals_inexact(const struct totals *t, size_t chain);

@@ -207,9 +207,11 @@ static struct fault run_masked(struct worker *w, struct session *q, const struct
     struct row masked = *row;
     masked.type = DTYPE_F32;
     masked.data = w->masked;
-    masked.rest.error += masked.rest.weight; // any part of the rest may be masked
+    masked.rest.low = -INFINITY; // any part of the rest may be masked
+    masked.rest.ranked = 0;
+    masked.rest.exp_sum = masked.rest.deviation = 0.0f;
     if (!mask)
-        masked.rest.weight = masked.rest.error = 0.0; // a listed token is forced
+        masked.rest.high = -INFINITY; // a listed token is forced
     w->cand.kern->widen[row->type](w->masked, row->data, row->n);
     for (size_t i = 0; i < row->n; i++) {
         const size_t id = row->ids ? row->ids[i] : i;

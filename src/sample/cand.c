@@ -91,23 +91,24 @@ static bool reserve_arrays(struct cand *c, size_t n)
     return true;
 }
 
-// ln x; -inf if x is not positive.
-static double log_or_none(double x) { return x > 0.0 ? libm_log(x) : -INFINITY; }
-
 // Returns the rest of a row, as it is loaded.
 static struct unlisted rest_of(const struct row *row)
 {
     const struct row_rest *const r = &row->rest;
+    const float slack = r->scale == SCALE_LOGPROBS ? (float)REST_SLACK : 0.0f;
     if (!r->partial)
-        return (struct unlisted){.state = REST_NONE, .scale = r->scale, .left = LEFT_NONE};
-    const double high = log_or_none(r->weight + r->error);
-    return (struct unlisted){.state = high > -INFINITY ? REST_LIVE : REST_GONE,
+        return (struct unlisted){.state = REST_NONE, .scale = r->scale, .slack = slack, .left = LEFT_NONE};
+    return (struct unlisted){.state = r->high > -INFINITY ? REST_LIVE : REST_GONE,
                              .scale = r->scale,
+                             .slack = slack,
                              .left = LEFT_ALL,
                              .ceiling = r->ceiling,
-                             .low = log_or_none(r->weight - r->error),
-                             .high = high,
-                             .most = row->n_vocab ? (double)(row->n_vocab - row->n) : INFINITY};
+                             .low = r->low,
+                             .high = r->high,
+                             .most = fmin(r->most, row->n_vocab ? (double)(row->n_vocab - row->n) : INFINITY),
+                             .ranked = r->ranked,
+                             .exp_sum = r->exp_sum,
+                             .deviation = r->deviation};
 }
 
 struct fault cand_load(struct cand *c, const struct row *row) { return cand_load_shared(c, row, NULL); }
@@ -274,6 +275,7 @@ void cand_drop_best(struct cand *c, struct ranks best)
 {
     uint64_t *const key = c->store->key;
     assert(best.n && best.n < c->n);
+    rest_change(&c->rest);
     cand_list(c);
     for (size_t i = 0; i < best.n; i++)
         key[i] = best.at ? best.at[i] : i;

@@ -116,6 +116,12 @@ struct cand {
     struct cand_store *store; // for cand_private.h
 };
 
+// Is the softmax sum of the full row, which stages take by position, known to a list of logits?
+static inline bool cand_knows_sum(const struct cand *c)
+{
+    return c->rest.state == REST_LIVE && c->rest.exp_sum > 0.0f && c->order == CAND_BY_ID;
+}
+
 // Candidates by rank.
 struct ranks {
     const uint32_t *at; // [n] their positions, best first, until the next call of the store; NULL: 0, 1, 2, ...
@@ -237,7 +243,8 @@ bool cand_keep_by_weight(struct cand *c, double low, double high, size_t least);
 // O(n).
 float cand_softmax(struct cand *c);
 
-// That sum alone: the same bits. O(n), without writing p.
+// That sum alone: the same bits. O(n), without writing p. Of a list of logits whose full row is unchanged, the full
+// row's.
 float cand_exp_sum(struct cand *c);
 
 // The standard deviation of the logits that are not masked, of which there must be one. Both sums are taken in f32 by

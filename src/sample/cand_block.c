@@ -99,8 +99,10 @@ static void edit_logit(struct cand *c, size_t at, size_t j, cand_edit_fn *f, con
     const float old = cand_logit(c, at), x = f(old, j, arg);
     if (!(x < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, cand_id(c, at));
-    else if (bits_of_f32(x) != bits_of_f32(old))
+    else if (bits_of_f32(x) != bits_of_f32(old)) {
+        rest_change(&c->rest);
         cand_set_logit(c, at, old, x);
+    }
 }
 
 // ln(e^a + e^b), or with a negative sign ln(e^a - e^b), which is -inf if the difference is not positive.
@@ -138,6 +140,8 @@ static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f,
     float raised = 0.0f;
     for (size_t j = 0; j < ids->n; j++) {
         const float by = f(0.0f, j, arg);
+        if (by != 0.0f)
+            rest_change(r);
         if (cand_listed(c, ids->id[j])) {
             if (by > 0.0f && r->doubtful) // the token may be missing from the full row
                 r->state = REST_INEXACT;

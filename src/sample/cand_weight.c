@@ -103,6 +103,8 @@ float cand_exp_sum(struct cand *c)
 {
     enum { BLOCKS = 16 };
     struct row_cache *const cache = c->dense && c->store->cached ? c->cache : NULL;
+    if (cand_knows_sum(c))
+        return c->rest.exp_sum;
     if (cache && cache->summed)
         return cache->exp_sum;
     const float max = cand_exp_max(c);

@@ -20,14 +20,18 @@ struct softmax softmax_from(float max, const double sum[2 * KERN_LANES])
     return (struct softmax){max, all, kern_lanes_total(sum + KERN_LANES), libm_log_quick(all)};
 }
 
-void softmax_add(struct softmax *s, double logit)
+void softmax_add(struct softmax *s, double logit, double mean)
 {
     const double w = kern_exp(logit - s->max);
     s->sum += w;
-    s->sum_d += w * (logit - s->max);
+    s->sum_d += w * (mean - s->max);
     s->log_sum = libm_log_quick(s->sum);
 }
 
 double softmax_prob(const struct softmax *s, float x) { return kern_exp((double)x - s->max) / s->sum; }
 
-double softmax_entropy(const struct softmax *s) { return fmax(0.0, s->log_sum - s->sum_d / s->sum); }
+double softmax_entropy(const struct softmax *s)
+{
+    const double entropy = s->log_sum - s->sum_d / s->sum;
+    return entropy <= 0.0 ? 0.0 : entropy; // NaN stays
+}

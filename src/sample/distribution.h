@@ -21,8 +21,8 @@ struct softmax softmax_of(const struct kern *kern, const float *x, size_t n);
 // Returns the softmax from the sums of kern->softmax_sums over all logits.
 struct softmax softmax_from(float max, const double sum[16]);
 
-// Adds one more logit, which may be above max.
-void softmax_add(struct softmax *s, double logit);
+// Adds tokens whose weights add up to e^logit, which may be above max. mean: of their logits, by their weights.
+void softmax_add(struct softmax *s, double logit, double mean);
 
 // Returns the probability of a logit that is at most max.
 double softmax_prob(const struct softmax *s, float x);

@@ -79,7 +79,7 @@ size_t nucleus_to_rank(struct cand *c, struct ranks ranked, float total, const s
 // softmax of a row that is not sorted does), and the nucleus needs only the ranks up to its end. So more and more of
 // the best are ranked until it is full. Ranks, weights, quotients and their sums in order do not depend on how many are
 // ranked at a time: the same bits.
-void cand_keep_nucleus(struct cand *c, struct nucleus kept)
+bool cand_keep_nucleus(struct cand *c, struct nucleus kept)
 {
     enum { BLOCK = 1024 };
     const float max = cand_max(c), total = cand_exp_sum(c);
@@ -109,10 +109,11 @@ void cand_keep_nucleus(struct cand *c, struct nucleus kept)
         }
     }
     if (c->fault.code)
-        return;
+        return false;
     if (c->order == CAND_SORTED)
         c->n = kept.n;
     else
         cand_gather(c, (struct ranks){ranked.at, kept.n}, CAND_SORTED);
     c->state = CAND_WEIGHTS;
+    return kept.full;
 }

@@ -24,8 +24,8 @@ void nucleus_add(struct nucleus *x, const struct kern *kern, const float *p, siz
 // total: the sum of the weights of all candidates.
 size_t nucleus_to_rank(struct cand *c, struct ranks ranked, float total, const struct nucleus *x);
 
-// Keeps the nucleus of the softmax of the candidates, best first: leaves them sorted, with CAND_WEIGHTS. O(n + k log
-// k), k being the kept.
-void cand_keep_nucleus(struct cand *c, struct nucleus kept);
+// Keeps the nucleus of the softmax of the candidates, best first: leaves them sorted, with CAND_WEIGHTS. Returns
+// whether the candidates fill the nucleus. O(n + k log k), k being the kept.
+bool cand_keep_nucleus(struct cand *c, struct nucleus kept);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "sample/rest.h"
 
+#include "kern/expf.h"
 #include "kern/libm.h"
-#include "sample/cand.h"
+#include "sample/cand_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +21,14 @@ size_t rest_head(const struct cand *c)
 bool rest_knows_best(struct cand *c, size_t k)
 {
     const size_t head = rest_head(c);
+    if (k <= c->rest.ranked)
+        return true;
     if (k > head)
         return false;
     const struct ranks best = cand_rank(c, k < c->n ? k + 1 : k);
     const float last = cand_logit(c, best.at ? best.at[k - 1] : k - 1);
     const float next = best.n > k ? cand_logit(c, best.at ? best.at[k] : k) : -INFINITY;
-    return last > c->rest.ceiling || (k == head && next < last);
+    return last > c->rest.ceiling || (rest_is_rounded(&c->rest) && k == head && next < last);
 }
 
 void rest_end(struct cand *c, bool known)
@@ -62,6 +65,12 @@ void rest_needs_logits(struct cand *c)
         rest_end(c, false);
 }
 
+void rest_needs_count(struct cand *c)
+{
+    if (c->rest.state == REST_GONE && c->rest.left != LEFT_NONE && cand_alive(c, 2) > 1)
+        rest_end(c, false);
+}
+
 void rest_writes_logs(struct cand *c)
 {
     if (rest_is_exact(&c->rest))
@@ -72,12 +81,13 @@ void rest_may_shrink(struct cand *c)
 {
     c->rest.low = -INFINITY;
     c->rest.left = LEFT_SOME;
+    rest_touch(&c->rest);
 }
 
 bool rest_is_near(const struct cand *c, float floor)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (fabs((double)cand_logit(c, i) - floor) < REST_SLACK)
+        if (fabs((double)cand_logit(c, i) - floor) < c->rest.slack)
             return true;
     return false;
 }
@@ -86,7 +96,7 @@ void rest_cut_below(struct cand *c, float floor, size_t least)
 {
     if (!rest_head(c) || (least > 1 && !rest_knows_best(c, least)) || rest_is_near(c, floor))
         rest_end(c, false);
-    else if (floor > c->rest.ceiling + (float)REST_SLACK)
+    else if (floor > c->rest.ceiling + c->rest.slack)
         rest_end(c, true);
     else
         rest_may_shrink(c);
@@ -121,6 +131,7 @@ void rest_divide(struct cand *c, float temp)
     r->high = (b > 1.0 ? power_packed(r->high, ceiling, b) : power_spread(r->high, r->most, b)) + slack;
     r->low = low - slack;
     r->ceiling /= temp;
+    rest_change(r);
 }
 
 void rest_bound_count(struct cand *c, size_t k)
@@ -189,6 +200,24 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least)
     return true;
 }
 
+void rest_cut_likely(struct cand *c, float floor, size_t least)
+{
+    const float sum = c->rest.exp_sum, max = cand_max(c);
+    const size_t most = least > 1 ? least : 1;
+    size_t reach = 0;
+    if (kern_expf(c->rest.ceiling - max) / sum >= floor) {
+        rest_may_cut(c);
+        return;
+    }
+    cand_exp(c);
+    c->kern->divide(c->p, c->n, sum);
+    c->state = CAND_PROBABILITIES;
+    for (size_t i = 0; i < c->n; i++)
+        reach += c->p[i] >= floor;
+    rest_end(c, rest_knows_best(c, reach > most ? reach : most));
+    cand_keep_likely(c, floor, most);
+}
+
 size_t rest_nucleus(struct cand *c, double limit)
 {
     const struct rest_sum s = rest_sum(c);
@@ -230,6 +259,7 @@ void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *c
             rest_end(c, false);
         } else {
             c->rest.low = -INFINITY;
+            rest_change(&c->rest);
         }
     }
 }
@@ -237,6 +267,7 @@ void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *c
 void rest_map(struct cand *c, float ceiling)
 {
     struct unlisted *const r = &c->rest;
+    rest_change(r);
     r->ceiling = ceiling + (float)REST_SLACK; // the map is rounded
     r->low = -INFINITY;
     r->high = r->most < INFINITY ? libm_log(r->most) + r->ceiling : INFINITY;
@@ -244,7 +275,7 @@ void rest_map(struct cand *c, float ceiling)
 
 void rest_check_order(struct cand *c, const float *before)
 {
-    if (!rest_is_list(&c->rest) || c->fault.code)
+    if (!rest_is_rounded(&c->rest) || c->fault.code)
         return;
     const struct ranks all = cand_rank(c, c->n);
     for (size_t i = 1; i < all.n; i++) {
@@ -266,7 +297,7 @@ static int by_gap(const void *a, const void *b)
 
 void rest_check_typical(struct cand *c, double share, size_t least)
 {
-    const float max = rest_is_list(&c->rest) ? cand_max(c) : INFINITY;
+    const float max = rest_is_rounded(&c->rest) ? cand_max(c) : INFINITY;
     struct typical *const t = isfinite(max) ? cand_scratch(c, c->n, sizeof *t) : NULL;
     double sum = 0.0, entropy = 0.0;
     if (!t)
@@ -298,6 +329,9 @@ void rest_check_typical(struct cand *c, double share, size_t least)
 void rest_shift(struct cand *c, double by, float ceiling)
 {
     const double slack = 0x1p-20 * (fabs(by) + 1.0); // of f32 logits
+    rest_change(&c->rest);
+    if (!rest_is_rounded(&c->rest)) // the full row's ln p may have other bits
+        rest_end(c, false);
     c->rest.ceiling = ceiling;
     c->rest.low -= by + slack;
     c->rest.high -= by - slack;
@@ -314,7 +348,7 @@ void rest_draw(struct cand *c, const float *w, double u)
     double before = 0.0, own = 0.0, sum = 0.0;
     if (c->rest.state == REST_LIVE)
         rest_end(c, false);
-    if (!rest_is_list(&c->rest) || !rest_is_exact(&c->rest))
+    if (!rest_is_rounded(&c->rest) || !rest_is_exact(&c->rest))
         return;
     const float max = cand_max(c);
     for (size_t i = 0; i < c->n; i++) {
@@ -332,6 +366,6 @@ void rest_draw(struct cand *c, const float *w, double u)
 
 void rest_choose(struct cand *c, double distance)
 {
-    if (c->rest.state == REST_LIVE || (rest_is_list(&c->rest) && distance < REST_SLACK))
+    if (c->rest.state == REST_LIVE || distance < c->rest.slack)
         rest_end(c, false);
 }

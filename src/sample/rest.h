@@ -15,9 +15,9 @@
 struct cand;
 struct idmap;
 
-// Distance, at most, of a logit of a list from that of the full row, less their common shift; a relative distance of
-// weights. Servers round log-probabilities to f32, the full row's logits are f32, and so are the limits that stages
-// compute of both. A logit of 64 is rounded by 2^-19.
+// Distance, at most, of a logit of a list of log-probabilities from that of the full row, less their common shift; a
+// relative distance of weights. Servers round log-probabilities to f32, the full row's logits are f32, and so are the
+// limits that stages compute of both. A logit of 64 is rounded by 2^-19.
 #define REST_SLACK 0x1p-17
 
 enum rest_state {
@@ -37,23 +37,41 @@ enum rest_left {
 struct unlisted {
     enum rest_state state;
     enum logit_scale scale; // of the listed logits, until a stage writes ln p
+    float slack;            // REST_SLACK; of a list of logits 0: each number has the bits of the whole row
     enum rest_left left;
     float ceiling;    // no unlisted token's logit is above it
     bool doubtful;    // listed tokens below the ceiling may have been removed from the full row
     bool unsure;      // it is not certain whether a stage, which counts the candidates first, draws in the full row
     double low, high; // logarithms of the bounds of the unlisted candidates' weight
     double most;      // bound of their number; infinite: not known
+    size_t
+        ranked; // so many best of the list are those of the full row, equal logits included; 0 once a logit has changed
+    float exp_sum, deviation; // the full row's cand_exp_sum and cand_deviation, as long as all its candidates are left
+                              // as they were; else 0 or NaN
 };
+
+// A stage has changed, masked or removed a candidate: sums of the full row no longer hold.
+static inline void rest_touch(struct unlisted *r) { r->exp_sum = r->deviation = 0.0f; }
+
+// A stage has changed a logit: unlisted tokens may then rank before listed ones of the same logit.
+static inline void rest_change(struct unlisted *r)
+{
+    rest_touch(r);
+    r->ranked = 0;
+}
 
 // Is the outcome of the stages so far that of the full row? The record, the note at the end, the tables and the checks
 // of draws read the answer of session_record_rest, which asks this at the end of a chain.
 static inline bool rest_is_exact(const struct unlisted *r) { return r->state == REST_NONE || r->state == REST_GONE; }
 
-// Is the row a list of log-probabilities, of all tokens or some?
+// Is the row a list of some tokens, or of log-probabilities of all?
 static inline bool rest_is_list(const struct unlisted *r)
 {
     return r->state != REST_NONE || r->scale == SCALE_LOGPROBS;
 }
+
+// Are the numbers of the list rounded, so that the rounding may decide an outcome?
+static inline bool rest_is_rounded(const struct unlisted *r) { return r->slack > 0.0f; }
 
 // Is it not known whether a token that the row does not list is among the candidates? O(log n).
 bool rest_may_hold(const struct cand *c, uint32_t token);
@@ -85,6 +103,9 @@ bool rest_has_two(struct cand *c);
 // The stage depends on the size or the sign of the logits. Log-probabilities do not tell them.
 void rest_needs_logits(struct cand *c);
 
+// The stage depends on the number of the candidates, masked ones included. O(n).
+void rest_needs_count(struct cand *c);
+
 // The stage has written ln p to all logits, as it does in the full row.
 void rest_writes_logs(struct cand *c);
 
@@ -113,6 +134,10 @@ struct rest_sum rest_sum(const struct cand *c);
 // `high`, but keeps the `least` best, at least one. Removes them, and returns true, if the result is known. Otherwise
 // the row is not exact, and the result is false: the stage then works on the listed tokens alone. O(n log n).
 bool rest_cut_between(struct cand *c, double low, double high, size_t least);
+
+// The stage removes the candidates whose probability by the full row's sum, which is known, is below `floor`, but keeps
+// the `least` best, at least one. Removes them if unlisted ones do not reach the floor. O(n log n).
+void rest_cut_likely(struct cand *c, float floor, size_t least);
 
 // Returns how many of the best reach `limit` of the whole weight, the same at both bounds of the rest; 0 if the head
 // does not reach it at either bound; SIZE_MAX if the bounds disagree. O(n log n).

@@ -19,9 +19,17 @@ enum logit_scale {
 struct row_rest {
     enum logit_scale scale; // of a list in a reply or a data set, complete or not
     bool partial;
-    float ceiling;        // no unlisted logit is above it
-    double weight, error; // the sum of e^logit over the unlisted tokens, and its distance from the truth at most
-    bool logits;          // probabilities were expected, but add up to more than 1.02: logits of a complete row
+    float ceiling;    // no unlisted logit is above it
+    double weight;    // the probability of the unlisted tokens
+    double sum;       // ln of the sum of e^logit over the unlisted tokens
+    double low, high; // its bounds
+    double mean;      // of the unlisted logits, by their probabilities; `sum` counts them as one token
+    double most;      // bound of the number of the unlisted tokens that are not masked; infinite: not known
+    bool logits;      // probabilities were expected, but add up to more than 1.02: logits of a complete row
+
+    // Of a list of logits with a tail, else 0 or NaN. All numbers of such a list have the bits of the whole row.
+    size_t ranked;            // the listed tokens that rank before all others
+    float exp_sum, deviation; // of the whole row: cand_exp_sum and cand_deviation
 };
 
 // The store never writes to data and ids, which belong to the reader.

@@ -37,6 +37,8 @@ static const struct param top_k_all[] = {{"top-k", INT_AT(engine_stage_params, k
 static void round_f16(void *self, struct cand *c, const struct stage *stage)
 {
     rest_needs_logits(c);
+    if (c->rest.state == REST_LIVE)
+        rest_map(c, f32_of_f16(f16_of_f32(c->rest.ceiling)));
     cand_round_f16(c);
 }
 

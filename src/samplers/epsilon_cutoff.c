@@ -46,6 +46,10 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
+    if (cand_knows_sum(c)) {
+        rest_cut_likely(c, p->value, (size_t)p->min_keep);
+        return;
+    }
     const struct rest_sum s = rest_sum(c);
     const double e = p->value;
     if (!rest_cut_between(c, e * (s.listed + s.low), e * (s.listed + s.high), (size_t)p->min_keep))

@@ -77,7 +77,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const float by_tau = alive > 1 ? floorf(p->value / range) : 0.0f;
     if (by_tau > (float)keep)
         keep = by_tau < (float)alive ? (size_t)by_tau : alive;
-    if (rest_is_list(&c->rest) && alive > 1 && rounding_decides(c, alive, p->value, range))
+    if (rest_is_rounded(&c->rest) && alive > 1 && rounding_decides(c, alive, p->value, range))
         rest_end(c, false);
     cand_top_k(c, keep > least ? keep : least);
 }

@@ -181,7 +181,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         }
         return;
     }
-    rest_end(c, known && rest_knows_best(c, kept));
+    rest_end(c, known && rest_is_rounded(&c->rest) && rest_knows_best(c, kept)); // bits of p need the full row
     if (c->rest.state == REST_INEXACT) {
         apply(self, c, stage);
         return;

@@ -63,6 +63,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     }
     if (c->n < 2)
         return;
+    rest_needs_count(c);
     const float temp = temp_of_entropy(c, p);
     if (c->fault.code || cand_defer(c, temp))
         return;

@@ -17,9 +17,25 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2 || max == -INFINITY)
         return;
     const float floor = max - p->value * cand_deviation(c);
-    for (size_t i = 0; rest_is_list(&c->rest) && i < c->n; i++)
+    for (size_t i = 0; rest_is_rounded(&c->rest) && i < c->n; i++)
         if (cand_logit(c, i) < max && fabsf(cand_logit(c, i) - floor) < (float)REST_SLACK)
             rest_end(c, false);
+    cand_mask_below(c, floor);
+}
+
+// Only a list of logits tells the deviation of the full row.
+static void rest(void *self, struct cand *c, const struct stage *stage)
+{
+    const float sd = c->rest.deviation, floor = cand_max(c) - ((const struct value_params *)stage->params)->value * sd;
+    if (!(sd > 0.0f)) {
+        rest_end(c, false);
+        apply(self, c, stage);
+        return;
+    }
+    if (floor > c->rest.ceiling)
+        rest_mask(c, true);
+    else
+        rest_may_shrink(c);
     cand_mask_below(c, floor);
 }
 
@@ -28,4 +44,5 @@ const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,
                                             .letter = 's',
                                             PARAMS(params, value_params),
                                             .runs = {ABOVE, 0},
-                                            .apply = apply};
+                                            .apply = apply,
+                                            .rest = {rest}};

@@ -16,16 +16,26 @@ static const struct param params[] = {
 // min_keep is 0, which does nothing.
 static const struct param past_params[] = {{"top-p", FLOAT_AT(value_params, value)}, {NULL}};
 
-static void apply(void *self, struct cand *c, const struct stage *stage)
+// Returns whether the candidates fill the nucleus.
+static bool keep(struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     const bool past = stage->sampler->params == past_params;
-    cand_keep_nucleus(c, (struct nucleus){.limit = p->value, .past = past, .least = (size_t)p->min_keep});
+    return cand_keep_nucleus(c, (struct nucleus){.limit = p->value, .past = past, .least = (size_t)p->min_keep});
 }
+
+static void apply(void *self, struct cand *c, const struct stage *stage) { keep(c, stage); }
 
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
+    if (cand_knows_sum(c)) {
+        if (keep(c, stage))
+            rest_end(c, rest_knows_best(c, c->n));
+        else
+            rest_may_cut(c);
+        return;
+    }
     const size_t least = (size_t)p->min_keep, reached = rest_nucleus(c, p->value),
                  kept = reached > least ? reached : least;
     if (reached && reached < SIZE_MAX && rest_knows_best(c, kept)) {

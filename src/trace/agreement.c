@@ -66,7 +66,7 @@ static double log_sum(const float *x, size_t n, const struct row_rest *rest)
     assert(max > -INFINITY);
     for (size_t i = 0; i < n; i++)
         sum += libm_exp((double)x[i] - max);
-    return rest->partial ? libm_log(libm_exp(max) * sum + rest->weight) : max + libm_log(sum);
+    return max + libm_log(sum + (rest->partial ? libm_exp(rest->sum - max) : 0.0));
 }
 
 // The places of the likeliest tokens, the likeliest first.
@@ -108,7 +108,8 @@ static bool knows_best(const float *x, size_t n, const struct best *b, size_t k,
         return true;
     for (size_t i = 0; i < n; i++)
         head += x[i] >= rest->ceiling;
-    return head == k || (b->n >= k && x[b->at[k - 1]] > rest->ceiling);
+    return k <= rest->ranked || (rest->scale == SCALE_LOGPROBS && head == k) ||
+           (b->n >= k && x[b->at[k - 1]] > rest->ceiling);
 }
 
 // Sums the squares of centred logits, and of their differences.
@@ -140,14 +141,23 @@ static bool lists_likely(const struct row_rest *rest, double log_sum_of_row)
 // The tokens that not both rows list, as one token: their probabilities in both rows.
 struct others {
     double p, q;
+    double p_error, q_error; // at most, as lists are rounded
 };
+
+// The probability of a row's unlisted tokens, and how far it may be off. log_sum_of_row: of all tokens.
+static double unlisted_prob(const struct row_rest *rest, double log_sum_of_row, double *error)
+{
+    const double p = rest->partial ? libm_exp(rest->sum - log_sum_of_row) : 0.0;
+    *error = rest->partial ? libm_exp(rest->high - log_sum_of_row) - p : 0.0;
+    return p;
+}
 
 // KL divergence does not rise if tokens are joined to one (the log-sum inequality). A list's probabilities are rounded,
 // so that the others' may be 0 by mistake; the larger q gives the smaller bound.
-static double others_kld(const struct others *o, const struct row_rest *base, const struct row_rest *other)
+static double others_kld(const struct others *o)
 {
-    const double q = fmax(o->q, other->error);
-    return o->p > base->error && q > 0.0 ? o->p * libm_log(o->p / q) : 0.0;
+    const double q = fmax(o->q, o->q_error);
+    return o->p > o->p_error && q > 0.0 ? o->p * libm_log(o->p / q) : 0.0;
 }
 
 bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, const struct row *base,
@@ -163,7 +173,9 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
     const double x_log = log_sum(x, n, x_rest), y_log = log_sum(y, n, y_rest);
     const struct best of_x = best_of(x, n), of_y = best_of(y, n);
     const bool knows_top = knows_best(x, n, &of_x, 1, x_rest);
-    struct others others = {x_rest->weight * libm_exp(-x_log), y_rest->weight * libm_exp(-y_log)};
+    struct others others;
+    others.p = unlisted_prob(x_rest, x_log, &others.p_error);
+    others.q = unlisted_prob(y_rest, y_log, &others.q_error);
     bool likely = lists_likely(x_rest, x_log) && lists_likely(y_rest, y_log);
     double p = 0.0, q = 0.0;
     a->lists = x_rest->partial || y_rest->partial;
@@ -201,7 +213,7 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
         compare_logits(x, y, n, a);
         return true;
     }
-    a->kld = fmax(0.0, a->kld + others_kld(&others, x_rest, y_rest));
+    a->kld = fmax(0.0, a->kld + others_kld(&others));
     a->error = a->power = NAN; // the mean of the logits is not known
     if (!likely)
         a->dlogp = a->dlogp_most = NAN;

@@ -80,7 +80,7 @@ static void take_softmax(struct log_step *s, const struct log_step *before, cons
 void step_add_rest(const struct log_step *step, struct softmax *s)
 {
     if (step->weight > -INFINITY)
-        softmax_add(s, step->weight);
+        softmax_add(s, step->weight, step->weight);
 }
 
 size_t step_rank(const struct log *l, const struct kern *kern, const struct log_step *step, size_t at)

@@ -60,8 +60,8 @@ bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c)
         c->kern->softmax_sums(sum, x, max, NULL, 0.0f, len);
     }
     raw->softmax = softmax_from(max, sum);
-    if (row->rest.partial && row->rest.weight > 0.0)
-        softmax_add(&raw->softmax, libm_log_quick(row->rest.weight));
+    if (row->rest.partial && row->rest.sum != -INFINITY) // NaN: not known
+        softmax_add(&raw->softmax, row->rest.sum, row->rest.mean);
     raw->best = 0;
     while (raw->block_max[raw->best / KERN_BLOCK] < max)
         raw->best += KERN_BLOCK;
@@ -159,6 +159,9 @@ uint32_t after_best(const struct after *after)
     return best;
 }
 
+// NaN, for what a list does not tell, stays.
+static double at_most_1(double p) { return p > 1.0 ? 1.0 : p; }
+
 // Fills in the statistics that compare the distribution after the chain with the raw one: mass, e_prob, e_raw_prob, and
 // KL(after || raw) in nats, not negative. KL is infinite if the chain left a token that the row masks.
 static void measure_against_raw(const struct raw *raw, const struct after *after, double stat[STAT_COUNT])
@@ -183,11 +186,12 @@ static void measure_against_raw(const struct raw *raw, const struct after *after
             raw_prob[i % KERN_LANES] += p[i] * q[i];
         }
     }
-    stat[STAT_KL_RAW] = fmax(0.0, kern_lanes_total(sum + KERN_LANES) / after->softmax.sum - after->softmax.log_sum +
-                                      raw->softmax.log_sum);
-    stat[STAT_MASS] = fmin(1.0, kern_lanes_total(mass));
-    stat[STAT_E_PROB] = fmin(1.0, kern_lanes_total(prob));
-    stat[STAT_E_RAW_PROB] = fmin(1.0, kern_lanes_total(raw_prob));
+    const double kl =
+        kern_lanes_total(sum + KERN_LANES) / after->softmax.sum - after->softmax.log_sum + raw->softmax.log_sum;
+    stat[STAT_KL_RAW] = kl <= 0.0 ? 0.0 : kl;
+    stat[STAT_MASS] = at_most_1(kern_lanes_total(mass));
+    stat[STAT_E_PROB] = at_most_1(kern_lanes_total(prob));
+    stat[STAT_E_RAW_PROB] = at_most_1(kern_lanes_total(raw_prob));
 }
 
 // Returns -ln of a probability that is mixed with the uniform distribution over a vocabulary. NaN without an accepted

@@ -68,7 +68,7 @@ enum { STAT_COLUMNS = 17 };
 extern const struct stat_column stat_columns[STAT_COLUMNS]; // in the order of the groups
 
 // What a list of a row's best tokens leaves out: its unlisted tokens.
-struct list_tail {
+struct tail_size {
     size_t n, masked;  // of those that are not masked, and of those that are
     float max;         // the largest logit of the n; -inf: there are none
     double lse, xmean; // of the n: ln sum e^x, and sum x e^x / sum e^x
@@ -169,7 +169,7 @@ struct record {
     const struct ranked *ranked; // [shown] the best of the kept candidates, or NULL without a dump
     size_t shown;
     bool noisy;                     // ranked[] has noise
-    struct list_tail tail;          // with EMIT_LIST, of ranked[]
+    struct tail_size tail;          // with EMIT_LIST, of ranked[]
     double entropy;                 // of the kept candidates, in nats; dumps only
     const struct trace_line *trace; // [n_trace] or NULL
     size_t n_trace;

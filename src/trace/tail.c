@@ -12,7 +12,7 @@ struct fault tail_measure(struct cand *c, float *logit, size_t most, int64_t tok
 {
     const struct kern *const kern = c->kern;
     const size_t width = c->n_vocab;
-    struct list_tail *const t = &res->record.tail;
+    struct tail_size *const t = &res->record.tail;
     const struct fault fault = c->dense ? fault_none() : cand_load(c, &(struct row){DTYPE_F32, logit, width});
     if (fault.code)
         return fault;
@@ -20,7 +20,7 @@ struct fault tail_measure(struct cand *c, float *logit, size_t most, int64_t tok
     struct ranked *const list = mem_grow(&res->memory, &res->memory_cap, n * sizeof *list, 1) ? res->memory : NULL;
     if (!list)
         return fault_memory();
-    *t = (struct list_tail){.n = alive - n, .masked = width - alive, .sum = cand_exp_sum(c), .sd = cand_deviation(c)};
+    *t = (struct tail_size){.n = alive - n, .masked = width - alive, .sum = cand_exp_sum(c), .sd = cand_deviation(c)};
     if (token >= 0 && (size_t)token < width) {
         t->logit = logit[token];
         t->rank = rank_of(kern, logit, width, (size_t)token);

@@ -37,7 +37,7 @@ static void write_ids(struct dest *d, const struct record *r)
 
 static void write_tail(struct dest *d, const struct record *r)
 {
-    const struct list_tail *const t = &r->tail;
+    const struct tail_size *const t = &r->tail;
     field_int(d, "n_vocab", (int64_t)r->n_vocab);
     if (!t->n && !t->masked) {
         field_double(d, "tail", NAN); // null: the list has all tokens
