@@ -479,3 +479,20 @@ lists() {
     sampl -s 1 --top-k 3 --samplers top_k --emit stats -O json --accept 4 list.json | grep -o '"accepted_prob":[0-9.]*' | cmp - prob
     sampl -s 1 --top-k 3 --samplers top_k --emit stats -O json --accept recorded list.safetensors | grep -o '"accepted_prob":[0-9.]*' | cmp - prob
 }
+
+@test "samples/ci/replay.bats passes, and its fixture is small, and what sampl writes" {
+    SAMPL=$SAMPL run bats "$ROOT/samples/ci/replay.bats"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+    [ "$(stat -c %s "$ROOT/samples/ci/austen.safetensors")" -le 100000 ]
+    sampl -n 4096 -s 1 --neutral --emit list=50 --accept "@$ROOT/samples/austen.tokens" -O safetensors -o new "$AUSTEN" 2>/dev/null
+    cmp new "$ROOT/samples/ci/austen.safetensors"
+    sampl -n 4096 -s 1 --top-k 40 --top-p 0.95 "$AUSTEN" | cmp - "$ROOT/samples/ci/austen.ids"
+    # A chain that needs more than the lists have, and one that chooses other tokens, fail the test.
+    sed "s/^CHAIN=.*/CHAIN='-s 1 --samplers top_p --top-p 0.95'/" "$ROOT/samples/ci/replay.bats" >long.bats
+    sed "s/^CHAIN=.*/CHAIN='-s 1 --top-k 20'/" "$ROOT/samples/ci/replay.bats" >other.bats
+    cp "$ROOT"/samples/ci/austen.* .
+    SAMPL=$SAMPL run ! bats long.bats
+    [[ $output == *'not ok 2'* ]]
+    SAMPL=$SAMPL run ! bats other.bats
+    [[ $output == *'not ok 1'* && $output == *'ok 2'* ]]
+}

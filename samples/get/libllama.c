@@ -3,6 +3,7 @@
 // usage: libllama MODEL.gguf PROMPT N >rows.f32 2>ids      the first line of ids is the prompt's tokens, the second those that followed
 // build: cc -o libllama libllama.c -lllama -lggml
 // then:  sampl --vocab MODEL.gguf -f f32 -s 1 --prompt-tokens "$(sed -n 1p ids)" --accept "$(sed -n 2p ids)" rows.f32
+// small: libllama MODEL.gguf PROMPT N 2>ids | sampl --vocab MODEL.gguf -f f32 --neutral --emit list -O safetensors -o rows.safetensors
 #include <llama.h>
 #include <stdio.h>
 #include <stdlib.h>

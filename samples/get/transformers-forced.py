@@ -4,6 +4,7 @@
 
 usage: transformers-forced.py MODEL TEXT OUT      writes OUT.npy (row i predicts token i + 1), OUT.first and OUT.rest
 then:  sampl --vocab tokenizer.json -s 1 --rows :-1 --prompt-tokens @OUT.first --accept @OUT.rest OUT.npy
+small: sampl --neutral --emit list --rows :-1 --accept @OUT.rest -O safetensors -o OUT.safetensors OUT.npy
 """
 import sys
 
