@@ -71,6 +71,12 @@ compare "f16, mapped" "$(size rows.f16)" "$build/sampl" -s 1 -n "$n" "$dir/rows.
 for kind in short fewest dumps small; do
     compare "JSON, $kind ($json_rows rows)" "$(size $kind.json)" "$build/sampl" -s 1 "$dir/$kind.json"
 done
+for kind in f32 f16; do
+    compare "$kind, --top-k 256" "$(size rows.$kind)" "$build/sampl" -s 1 -n "$n" --samplers top_k --top-k 256 "$dir/rows.$kind"
+    compare "$kind, writing lists of 256" "$(size rows.$kind)" \
+        "$build/sampl" -s 1 -n "$n" --neutral --emit list=256 -O safetensors -o "$dir/lists.$kind.safetensors" "$dir/rows.$kind"
+    compare "$kind, reading these" "$(size lists.$kind.safetensors)" "$build/sampl" -s 1 "$dir/lists.$kind.safetensors"
+done
 while read -r file width count; do
     compare "1 chain ($count rows of $width)" "$(size "$file")" "$build/sampl" -s 1 -n "$width" "$dir/$file"
     compare "20 variants of it, ids" "$(size "$file")" "$build/sampl" -s 1 -n "$width" "${variants[@]}" --emit ids "$dir/$file"

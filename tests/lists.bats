@@ -496,3 +496,23 @@ lists() {
     SAMPL=$SAMPL run ! bats other.bats
     [[ $output == *'not ok 1'* && $output == *'ok 2'* ]]
 }
+
+@test "--report of lists of logits: what both lists tell is exact, KLD is a lower bound" {
+    need jq
+    sampl -n 4096 -s 1 --rows :99 --samplers temperature --temp 1.1 --emit logits -O f32 -o other.f32 "$AUSTEN"
+    head -c 811008 "$AUSTEN" >base.f16
+    sampl -n 4096 --neutral --emit list=300 -O safetensors -o base.safetensors base.f16 2>/dev/null
+    sampl -n 4096 --neutral --emit list=300 -O json -o other.json other.f32 2>/dev/null
+    sampl -n 4096 -O json --report --against other.f32 base.f16 >want
+    sampl -O json --report --against other.json base.safetensors >got 2>note
+    grep -q 'KLD is a lower bound' note
+    [ "$(jq .lists got)" = 99 ]
+    local figure
+    for figure in .same_top.mean .top5 .top10; do
+        [ "$(jq -c "$figure" got)" = "$(jq -c "$figure" want)" ] || { echo "$figure"; return 1; }
+    done
+    jq -s '.[0].kld.mean <= .[1].kld.mean and .[0].kld.mean > 0.8 * .[1].kld.mean and .[0].dp.rms - .[1].dp.rms < 1e-9' got want | grep -qx true
+    sampl -s 1 --top-k 40 --against other.json base.safetensors -O json >got 2>/dev/null
+    sampl -s 1 -n 4096 --top-k 40 --against other.f32 base.f16 -O json >want
+    [ "$(jq -c '[.kept, .same, .overlap]' got)" = "$(jq -c '[.kept, .same, .overlap]' want)" ]
+}

@@ -135,18 +135,39 @@ float cand_exp_sum(struct cand *c)
     return sum;
 }
 
+enum { RUN = 16 }; // blocks that are added in one call of the kernel, which costs less
+
+// The logits of up to RUN blocks from b on, *len of them, -inf if masked: in place or in tmp.
+static const float *masked_run(const struct cand *c, size_t b, float tmp[RUN * KERN_BLOCK], size_t *len)
+{
+    const float *run = NULL;
+    size_t n;
+    *len = 0;
+    for (size_t end = b + RUN < cand_blocks(c) ? b + RUN : cand_blocks(c); b < end; b++) {
+        const float *const x = cand_masked_block(c, b, tmp + *len, &n);
+        run = run ? run : x;
+        if (x != run + *len) { // a copied block beside one in place
+            memmove(tmp, run, *len * sizeof *tmp);
+            memmove(tmp + *len, x, n * sizeof *tmp);
+            run = tmp;
+        }
+        *len += n;
+    }
+    return run;
+}
+
 float cand_deviation(struct cand *c)
 {
-    float tmp[KERN_BLOCK], sum = 0.0f, squares = 0.0f;
+    float tmp[RUN * KERN_BLOCK], sum = 0.0f, squares = 0.0f;
     size_t len, alive = 0;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        const float *const x = cand_masked_block(c, b, tmp, &len);
+    for (size_t b = 0; b < cand_blocks(c); b += RUN) {
+        const float *const x = masked_run(c, b, tmp, &len);
         sum = c->kern->sum(x, len, sum);
         alive += c->kern->count(x, len, -FLT_MAX);
     }
     const float mean = sum / (float)alive;
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        const float *const x = cand_masked_block(c, b, tmp, &len);
+    for (size_t b = 0; b < cand_blocks(c); b += RUN) {
+        const float *const x = masked_run(c, b, tmp, &len);
         squares = c->kern->sum_squares(x, len, mean, squares);
     }
     return sqrtf(squares / (float)alive);
