@@ -120,7 +120,7 @@ print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
         sampl -s 3 --accept @tokens $chain rows.npy --against other.npy --emit stats -O json >records
         jq -s -c 'map(select(.variant != "base")) | [(map(.mass) | add / length), (map(.e_prob) | add / length), (map(.e_raw_prob) | add / length),
             (map(.e_greedy) | add / length), (map(.top1) | add / length), (map(select(.kl == null)) | length)]' records >got
-        tail -n 1 table | jq -c '[.mass, .prob, .raw_prob, .greedy, .top1, .kl_inf]' >want
+        tail -n 1 table | jq -c '[.mass, .e_prob, .e_raw_prob, .e_greedy, .top1, .kl_inf]' >want
         jq -n -e --slurpfile g got --slurpfile w want '[range(6) | $g[0][.] - $w[0][.] | fabs < 1e-12] | all'
     done
 }
@@ -168,7 +168,7 @@ np.save("narrow.npy", np.flip(x[:, :50], 0))'
 
 @test "one row has no errors" {
     sampl -s 1 --vs '--temp 2' -O json <<<'[1,2,3]' | tail -n 1 >line
-    jq -e '.rows == 1 and .prob > 0 and .prob_se == null and .prob_diff_se == null and .same_se == null' line
+    jq -e '.rows == 1 and .e_prob > 0 and .e_prob_se == null and .e_prob_diff_se == null and .same_se == null' line
 }
 
 @test "the table has the same numbers for any threads, tier and output format" {

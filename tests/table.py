@@ -47,14 +47,14 @@ def rows_of(name, raw, base):
         nll = np.where(of_token > 0, -np.log(of_token), np.nan)
     mass, lost = np.where(x > -np.inf, q, 0).sum(1), (of_token == 0).astype(float)
     return (p, lp, ids), {
-        "kept": (x > -np.inf).sum(1).astype(float), "entropy": -expect(p, lp), "prob": (p * p).sum(1), "raw_prob": (p * q).sum(1),
-        "greedy": p[at, raw.argmax(1)], "kl_raw": expect(p, lp - lq), "same": (ids == base[2]).astype(float),
+        "kept": (x > -np.inf).sum(1).astype(float), "entropy": -expect(p, lp), "e_prob": (p * p).sum(1), "e_raw_prob": (p * q).sum(1),
+        "e_greedy": p[at, raw.argmax(1)], "kl_raw": expect(p, lp - lq), "same": (ids == base[2]).astype(float),
         "overlap": np.minimum(p, base[0]).sum(1), "js": (expect(p, lp - lm) + expect(base[0], base[1] - lm)) / 2, "kl": kl,
         "nll": nll, "ppl": nll, "lost": lost, "mass": mass, "gain": (1 - mass) - lost,
         "eps_ppl": -np.log((1 - 1e-4) * of_token + 1e-4 / v), "top1": (p.argmax(1) == base[0].argmax(1)).astype(float)}
 
 
-PAIRED = ["kept", "entropy", "prob", "raw_prob", "greedy", "kl_raw", "nll", "ppl", "lost", "mass", "eps_ppl", "gain"]
+PAIRED = ["kept", "entropy", "e_prob", "e_raw_prob", "e_greedy", "kl_raw", "nll", "ppl", "lost", "mass", "eps_ppl", "gain"]
 assert len(table) == len(names), (len(table), names)
 checked, base, of_base = 0, None, None
 for i, (line, name) in enumerate(zip(table, names)):

@@ -128,7 +128,7 @@ static size_t near_names(const struct options *o, const char *name, size_t len, 
 
 void hint_near(struct near_name *n, const char *word, const char *name)
 {
-    const size_t d = strlen(word) > LONGEST ? SIZE_MAX - 1 : distance(word, strlen(word), name);
+    const size_t d = strlen(word) > LONGEST ? SIZE_MAX : distance(word, strlen(word), name);
     if (d > n->least || (d == n->least && strcmp(name, n->name) > 0) || strlen(name) >= sizeof n->name)
         return;
     n->least = d;

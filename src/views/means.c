@@ -43,9 +43,9 @@ static const struct table_source {
 } sources[] = {
     {"kept", COLUMN_MEAN, STATISTIC, STAT_N},
     {"entropy", COLUMN_MEAN, STATISTIC, STAT_ENTROPY},
-    {"prob", COLUMN_MEAN, STATISTIC, STAT_E_PROB},
-    {"raw_prob", COLUMN_MEAN, STATISTIC, STAT_E_RAW_PROB},
-    {"greedy", COLUMN_MEAN, STATISTIC, STAT_E_GREEDY},
+    {"e_prob", COLUMN_MEAN, STATISTIC, STAT_E_PROB},
+    {"e_raw_prob", COLUMN_MEAN, STATISTIC, STAT_E_RAW_PROB},
+    {"e_greedy", COLUMN_MEAN, STATISTIC, STAT_E_GREEDY},
     {"kl_raw", COLUMN_MEAN, STATISTIC, STAT_KL_RAW},
     {"same", COLUMN_SHARE, PAIR, PAIR_SAME},
     {"overlap", COLUMN_MEAN, PAIR, PAIR_OVERLAP},

@@ -264,7 +264,7 @@ check("sweep: one option gives curves for each column and chain, two options giv
   const expected = (column, digits) => [...Array(11)].map((_, i) => [table[i * 5].swept.temp, ...table.slice(i * 5, i * 5 + 5).map((v) => Number(v[column].toFixed(digits)))]);
   assert.deepEqual(await read(), expected("entropy", 3));
   await map.click("#sweep label:nth-of-type(4)");
-  assert.deepEqual(await read(), expected("raw_prob", 3));
+  assert.deepEqual(await read(), expected("e_raw_prob", 3));
   await close(map);
 });
 

@@ -364,9 +364,9 @@ const gainsMore = (v) => [v.lost, variants[0].lost, v.gain_diff, v.gain_diff_se]
 const meaning = {
   kept: "candidates that the chain keeps",
   entropy: "entropy after the chain, in nats",
-  prob: "expected probability, after the chain, of the drawn token",
-  raw_prob: "expected probability, by the model, of the drawn token",
-  greedy: "probability after the chain of the model's likeliest token",
+  e_prob: "expected probability, after the chain, of the drawn token",
+  e_raw_prob: "expected probability, by the model, of the drawn token",
+  e_greedy: "probability after the chain of the model's likeliest token",
   kl_raw: "divergence of the chain's distribution from the model's, in nats",
   same: "share of rows whose chosen token is the base's",
   overlap: "overlap of the distribution with the base's: 1 is equal",
@@ -574,7 +574,7 @@ const startBeside = () => {
 
 // ---- sweeps: a curve for each column, or for two options a map
 
-const label = (column) => ({ kept: "kept", entropy: "entropy", prob: "prob", raw_prob: "raw prob", greedy: "greedy", kl_raw: "KL to raw", same: "same as base", overlap: "overlap", js: "JS", kl: "KL", kl_inf: "KL infinite", top1: "same top token", mass: "mass", gain: "gain", eps_ppl: "eps ppl", nll: "nll", ppl: "ppl", lost: "lost" })[column] || column;
+const label = (column) => ({ kept: "kept", entropy: "entropy", e_prob: "prob", e_raw_prob: "raw prob", e_greedy: "greedy", kl_raw: "KL to raw", same: "same as base", overlap: "overlap", js: "JS", kl: "KL", kl_inf: "KL infinite", top1: "same top token", mass: "mass", gain: "gain", eps_ppl: "eps ppl", nll: "nll", ppl: "ppl", lost: "lost" })[column] || column;
 const short = (v) => v === null || v === undefined ? "–" : v === 0 ? "0" : Math.abs(v) >= 100 ? v.toFixed(0) : Math.abs(v) >= 10 ? v.toFixed(1) : Math.abs(v) < 0.001 ? v.toExponential(0) : v.toFixed(3);
 const distinct = (list) => [...new Set(list)];
 
