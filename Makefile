@@ -137,6 +137,18 @@ explorer: $(EXPLORER) ## build the explorer, one HTML file with sliders: build/e
 $(EXPLORER): build/wasm/sampl $(wildcard src/explorer/*.*) samples/austen.f16 samples/austen-vocab.json samples/reply.json
 	@echo "  PAGE  $@"
 	$(Q)src/explorer/make.sh build/wasm/sampl >$@.new && mv $@.new $@
+
+# The package sampl for npm: the program as WebAssembly, and its calls of the system for Node.
+NPM := build/npm
+.PHONY: npm
+npm: build/wasm/sampl $(EXPLORER) ## build the npm package, build/sampl-VERSION.tgz (as explorer, and npm)
+	$(Q)rm -rf $(NPM) && mkdir -p $(NPM)/man
+	$(Q)cp LICENSE $(EXPLORER) $(addprefix packaging/npm/,README.md index.js index.d.ts run.js cli.js) $(NPM)
+	$(Q)cp $(MAN) $(NPM)/man
+	$(Q)cp build/wasm/sampl $(NPM)/sampl.wasm && chmod 644 $(NPM)/sampl.wasm && chmod 755 $(NPM)/cli.js
+	$(Q)cat src/explorer/wasi.js src/explorer/memory_files.js packaging/npm/disk_files.js packaging/npm/worker.js >$(NPM)/worker.js
+	$(Q)sed 's/@VERSION@/$(VERSION)/' packaging/npm/package.json >$(NPM)/package.json
+	$(Q)cd $(NPM) && npm pack --silent --pack-destination .. >/dev/null
 build/wasm/sampl: $(if $(WASM),,force)
 ifeq ($(WASM),)
 	$(Q)for tool in clang wasm-ld; do command -v $$tool >/dev/null || { echo "make explorer: there is no $$tool; install clang, lld, wasi-libc and libclang-rt-14-dev-wasm32" >&2; exit 1; }; done

@@ -111,9 +111,23 @@ html() {
     ran "the browser: every page"
 }
 
+# wasm_build: builds the program for WebAssembly. One build serves two steps: the second one waits for it.
+wasm_build() {
+    mkdir -p build
+    flock build/wasm.lock make -s explorer
+}
+
 explorer() {
+    wasm_build
     make -s check-explorer CASES="$(pick 10000 100000)"
     ran "the explorer: every check, $(pick 10000 100000) cases of each kernel"
+}
+
+# The package for npm. In the short form each tenth case of tests/*.test, in the long form all.
+npx() {
+    wasm_build
+    make -s check-npm EACH="$(pick 10 1)"
+    ran "npm: $(pick 'each tenth case' 'every case') through the installed package"
 }
 
 faults() {
@@ -198,7 +212,7 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages fuzzer neon html explorer same faults portable threads soak engines lists completions)
+steps=(gcc_sanitizers clang_sanitizers llama lint packages fuzzer neon html explorer npx same faults portable threads soak engines lists completions)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step

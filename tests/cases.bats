@@ -8,10 +8,12 @@ WORDS=$'^([^\'"\\\\$`;|&<>()#]|\'[^\']*\'|\\$\'([^\'\\\\]|\\\\.)*\'|"([^"\\\\$`]
 # MARKED: matches the valid expected lines that begin with ! or a backslash.
 MARKED='^(!( [0-9]+|!)( .*)?|\\(c|[\\!].*)?)$'
 
-# run_cases FILE: runs the cases whose title contains SAMPL_TEST_CASE, by default all. Prints each case that fails with its line, its
+# run_cases FILE: runs the cases whose title contains SAMPL_TEST_CASE, by default all; of a file of the suite, if SAMPL_TEST_CASES is N, only
+# the first and each N-th. Prints each case that fails with its line, its
 # command and the difference. Fails if a case fails, or if a line does not have the form of a case.
 run_cases() {
-    local file=$1 shown=${1#"$ROOT/"} lines at title='' remark='' cases=0 ran=0 failed=0
+    local file=$1 shown=${1#"$ROOT/"} lines at title='' remark='' cases=0 ran=0 failed=0 each=1
+    [[ $1 != "$ROOT"/* ]] || each=${SAMPL_TEST_CASES:-1}
     trap - DEBUG # the trap of bats would take more time than a case
     mapfile -t lines <"$file"
     cd "$ROOT" || return 1
@@ -49,6 +51,7 @@ run_case() {
         [[ ${lines[at]} != [\\!]* || ${lines[at]} =~ $MARKED ]] || odd=$((at + 1))
     done
     [[ $title == *"${SAMPL_TEST_CASE-}"* ]] || return 0
+    ((cases == 1 || (cases + ${SAMPL_TEST_TURN:-0}) % each == 0)) || return 0
     ran=$((ran + 1))
     [ -n "$title" ] || malformed "$first" 'a case needs a title, a comment in the line above it' || return
     [ -n "$want" ] || malformed "$first" 'a case needs options, rows, and the lines that are printed or ! 0' || return

@@ -7,6 +7,7 @@
 #   SAMPL_TEST_WITHOUT='nm zsh'  tests that need a program or feature of this list are skipped; otherwise they fail
 #   SAMPL_TEST_STEP=4            tests of all bytes or calls use each fourth one, random tests run a fourth of their cases (helper.bash)
 #   SAMPL_TEST_TURN=N            the byte or call that such tests begin with; by default the commit's hash
+#   SAMPL_TEST_CASES=10          only each tenth case of tests/*.test, and the first of each file
 #   SAMPL_TEST_PART=2/3          only each third test, from the second on
 #   SAMPL_TEST_DOCUMENTS=no      without the files that compare documents and sources with the program
 #   SAMPL_TEST_JOBS=1            the number of files that run in parallel; by default the number of processors

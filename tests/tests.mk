@@ -222,6 +222,10 @@ else
 check-html check-explorer screenshots:
 	@echo '$@: npm or chromium is missing' >&2; exit 1
 endif
+.PHONY: check-npm
+check-npm: $(BUILD)/sampl npm ## test the npm package, installed in an empty folder: cases of the suite, files, pipes, signals (npm, as explorer; EACH=10)
+	$(Q)EACH='$(EACH)' tests/npm.sh $(BUILD)/sampl build/sampl-$(VERSION).tgz
+
 .PHONY: check-firefox
 ifneq ($(shell sh -c 'command -v npm && { command -v firefox-esr || command -v firefox; }'),)
 build/firefox/fetched:
