@@ -426,7 +426,8 @@ def partial(case):
         there = said(whole)
         for place, (stage, rank, best) in said(listed).items():
             if place in there and view[0] == "--draws":
-                case.claim("list: removed by", there[place][0] == stage, place, stage, there[place])
+                # Of a token without a rank the stage is the one behind which it is certain that the token is gone.
+                case.claim("list: removed by", there[place][0] == stage or not rank, place, stage, there[place])
                 case.claim("list: rank", not rank or there[place][1:] == (rank, best), place, rank, best, there[place])
             elif view[0] == "--draws":
                 case.claim("list: removed", len(there) >= 10, place, stage, whole[:300])
