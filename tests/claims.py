@@ -420,19 +420,21 @@ def partial(case):
 
         def said(text):
             text = re.sub(r' "[^"]*"', "", text)
-            found = re.findall(r"row (\d+): (\d+) removed by (\S+?)(?:, rank (\d+)(, the next best)?|, (not listed|below the list))$", text, re.M)
-            found += [(r, i, s, "", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: (\S+) removed it", text)]
+            found = re.findall(r"row (\d+): (\d+) (?:removed by|gone after) (\S+?)(?:, rank (\d+)(, the next best)?|, (not listed|below the list))$", text, re.M)
+            found += [(r, i, s, "ranked", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: (\S+) removed it", text)]
+            found += [(r, i, s, "", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: it is gone after (\S+?),", text)]
             return {(r, i): (s, rank, best) for r, i, s, rank, best, _ in found}
         there = said(whole)
         for place, (stage, rank, best) in said(listed).items():
+            if place in there:
+                # A token without a rank is gone after the stage: that one or an earlier one of the whole row removed it.
+                by = there[place][0].rstrip(":,")
+                earlier = by in stages and stage.rstrip(":,") in stages and stages.index(by) <= stages.index(stage.rstrip(":,"))
+                case.claim("list: removed by", by == stage.rstrip(":,") or (not rank and earlier), place, stage, there[place])
             if place in there and view[0] == "--draws":
-                # Of a token without a rank the stage is the one behind which it is certain that the token is gone.
-                case.claim("list: removed by", there[place][0] == stage or not rank, place, stage, there[place])
                 case.claim("list: rank", not rank or there[place][1:] == (rank, best), place, rank, best, there[place])
             elif view[0] == "--draws":
                 case.claim("list: removed", len(there) >= 10, place, stage, whole[:300])
-            elif place in there:
-                case.claim("list: expected, removed by", there[place][0].rstrip(":,") == stage.rstrip(":,"), place, stage, there[place])
     _, out = run("list.json", "--vs", "v: --top-k 3", "--dump-probs=2", "-O", "json", *(["--accept", ",".join(map(str, ids))] if accept[0] == "--accept" else []))
     _, full = run("rows", "--vs", "v: --top-k 3", f"--dump-probs={case.n}", "-O", "json", *(["--accept", ",".join(map(str, ids))] if accept[0] == "--accept" else []))
     for a, b in zip(out.splitlines(), full.splitlines()):

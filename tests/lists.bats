@@ -155,13 +155,13 @@ exact() {
 @test "a token below the list has no rank" {
     local beside=$ROOT/tests/cases/list-beside.json
     run -4 sampl --draws recorded --samplers top_k --top-k 10 "$beside"
-    [[ ${lines[1]} == *'row 0: 67 removed by top_k, below the list' ]]
+    [[ ${lines[1]} == *'row 0: 67 gone after top_k, below the list' ]]
     run -4 sampl --draws recorded --samplers top_k --top-k 10 -O json "$beside"
     [[ $output == *'"stage":"top_k","rank":null,"next":false'* ]]
     run -4 sampl --expect 67 --rows 0 --samplers top_k --top-k 10 -s 1 "$beside"
-    [ "${lines[1]}" = '  67 is not among the 10 kept: top_k removed it, below the list; its limit is 10' ]
+    [ "${lines[1]}" = '  67 is not among the 10 kept: it is gone after top_k, below the list; its limit is 10' ]
     run -4 sampl --expect 999 --rows 0 --samplers top_k --top-k 10 -s 1 "$beside"
-    [ "${lines[1]}" = '  999 is not among the 10 kept: top_k removed it, not listed; its limit is 10' ]
+    [ "${lines[1]}" = '  999 is not among the 10 kept: it is gone after top_k, not listed; its limit is 10' ]
     sampl -s 1 --samplers top_k --top-k 10 --rows 0 --trace "$beside" | grep -q '^top_k=10 *11 -> *10 *0\.3822'
     # The only token left has no rank, either.
     sampl -s 1 --samplers '' -l 67+40 --rows 0 --emit stats -O json "$beside" 2>/dev/null | grep -q '"id":67,.*"raw_rank":null,'

@@ -80,7 +80,7 @@ static void explain(struct dest *d, const struct record *r, const struct expecte
     else if (!x->removed_by)
         builder_format(b, "  %" PRIu32 " is masked in the row\n", x->id);
     else {
-        builder_format(b, "  %" PRIu32 " is not among the %zu kept: %s removed it", x->id, r->kept, x->removed_by);
+        builder_format(b, "  %" PRIu32 " is not among the %zu kept: ", x->id, r->kept);
         expect_limit_text(b, x);
     }
     if (!isnan(x->draw))

@@ -124,6 +124,10 @@ void expect_limit_text(struct builder *b, const struct expected *x)
 {
     char room[NUMBER_TEXT];
     const char *const limit = x->limit.name ? named_text(&x->limit, room) : "";
+    if (!x->kept && !x->rank) // an earlier stage of the full row may have removed it
+        builder_format(b, "it is gone after %s", x->removed_by);
+    else if (!x->kept)
+        builder_format(b, "%s removed it", x->removed_by);
     if (!x->rank)
         builder_format(b, ", %s%s%s\n", x->listed ? "below the list" : "not listed", *limit ? "; its limit is " : "",
                        limit);

@@ -56,7 +56,8 @@ const char *expect_stage(const struct expected *x);
 // Counts a differing row. stage: NULL if none is the cause.
 bool expect_count(struct expect *v, const char *stage, enum hint hint, struct err *e);
 
-// Appends what a stage compared with its limit when it kept or removed the token, and ends the line.
+// Appends which stage removed the token, or after which one it is gone, if it is. Then what the stage compared with its
+// limit; ends the line.
 void expect_limit_text(struct builder *b, const struct expected *x);
 
 // Write members of an object: the first ones of a row; a stage with its limit; and the hint.
