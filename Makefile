@@ -95,12 +95,13 @@ $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -ffile-prefix-map='$(CURDIR)'=. $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The style and the script of -O html as arrays: page_css[page_css_len], page_js[page_js_len].
-$(BUILD)/out/page.c: src/out/html/page.css src/out/html/page.js
+# The style and the script of -O html as arrays: page_css[page_css_len], page_js[page_js_len]. Lines lose their indentation, and comments
+# that are a line of the script go, except for the licence: no text in backquotes may go over two lines.
+$(BUILD)/out/page.c: src/out/html/page.css src/out/html/page.js Makefile
 	@mkdir -p $(@D)
 	$(Q){ echo '#include <stddef.h>'; for kind in css js; do \
 	    echo "extern const unsigned char page_$$kind[];"; echo "extern const size_t page_$${kind}_len;"; echo "const unsigned char page_$$kind[] = {"; \
-	    od -An -v -tu1 src/out/html/page.$$kind | sed 's/[0-9][0-9]*/&,/g'; \
+	    sed '/SPDX/!{/^ *\/\/ /d;}; s/^ *//' src/out/html/page.$$kind | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
 	    echo "};"; echo "const size_t page_$${kind}_len = sizeof page_$$kind;"; done; } >$@.new && mv $@.new $@
 
 # The shipped presets as a table: shipped_presets[] of cli/shipped.h.
