@@ -44,25 +44,23 @@ static void write_command(struct builder *b, const struct args *a)
 
 // ---- the stages of a chain
 
-// Writes a token: its text in quotes, or without a vocabulary its id.
-static void token_html(struct builder *b, const struct dest *d, uint32_t id)
+// Writes a text in quotes behind a few words.
+static void quote_html(struct builder *b, const char *before, struct piece text)
 {
-    const struct piece text = token_text(d, id);
-    if (!text.len) {
-        builder_format(b, "%" PRIu32, id);
-        return;
-    }
-    builder_string(b, "&quot;");
+    builder_format(b, "%s&quot;", before);
     html_text(b, text, false);
-    builder_string(b, "&quot;");
+    builder_format(b, "&quot;");
 }
 
+// Writes tokens behind a few words: their texts in quotes, or without a vocabulary their ids.
 static void tokens_html(struct builder *b, const struct dest *d, const char *before, const struct tokens *t)
 {
-    builder_string(b, before);
-    for (size_t i = 0; i < t->n; i++) {
-        builder_string(b, i ? " " : "");
-        token_html(b, d, t->id[i]);
+    for (size_t i = 0; i < t->n; i++, before = " ") {
+        const struct piece text = token_text(d, t->id[i]);
+        if (text.len)
+            quote_html(b, before, text);
+        else
+            builder_format(b, "%s%" PRIu32, before, t->id[i]);
     }
 }
 
@@ -74,15 +72,11 @@ static void lists_html(struct builder *b, const struct dest *d, const struct rec
     const struct bans *const bans = &r->parts.bans->bans;
     char text[NUMBER_TEXT];
     for (size_t i = 0; s == &sampler_logit_bias && i < biases->n; i++) {
-        builder_string(b, i ? ", " : " ");
-        token_html(b, d, biases->bias[i].id);
+        tokens_html(b, d, i ? ", " : " ", &(struct tokens){&biases->bias[i].id, 1});
         builder_format(b, " %s%s", biases->bias[i].bias > 0.0f ? "+" : "", number_text(biases->bias[i].bias, text));
     }
-    for (size_t i = 0; s == &sampler_dry && i < breakers->n_texts; i++) {
-        builder_string(b, i ? " &quot;" : ", breakers &quot;");
-        html_text(b, breakers->text[i], false);
-        builder_string(b, "&quot;");
-    }
+    for (size_t i = 0; s == &sampler_dry && i < breakers->n_texts; i++)
+        quote_html(b, i ? " " : ", breakers ", breakers->text[i]);
     for (size_t i = 0; s == &sampler_dry && i < breakers->n_sequences; i++)
         tokens_html(b, d, ", breaker ", &breakers->sequence[i]);
     if (s != &sampler_bans && s != &sampler_bans_output && s != &sampler_bans_bad_words)
