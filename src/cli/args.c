@@ -153,7 +153,7 @@ static bool set_defaults(struct args *a, struct err *e)
 // preset. Prints at most one line for each preset; quiet: none.
 static bool check_left_out(const struct args *a, bool quiet, struct err *e)
 {
-    const bool prompt = a->prompt || a->accept_recorded;
+    const bool prompt = a->prompt || args_recorded(a->accept);
     for (size_t i = 0; i < a->left_out.n; i += SAID) {
         const char *const *const said = a->left_out.word + i, *const file = said[0], *const list = said[1];
         const char *const with_prompt = prompt ? said[3] : "";
@@ -276,8 +276,7 @@ bool args_check(const struct args *a, struct err *e)
         {reads_input_twice(a, a->draws), "--draws: standard input cannot be read twice"},
         {reads_input_twice(a, a->expect), "--expect: standard input cannot be read twice"},
         {tolerance && !a->expect && !a->draws, "--tolerance goes with --expect or --draws"},
-        {a->emit == EMIT_SCORE && !a->accept && !a->accept_recorded,
-         "--emit score needs --accept, the tokens to be scored"},
+        {a->emit == EMIT_SCORE && !a->accept, "--emit score needs --accept, the tokens to be scored"},
         {format->kind == FORMAT_PAGE && !later && (no_ids || a->diff),
          "--output-format html is a page of the rows: it does not go with %s%s", asked, which},
         {format->kind == FORMAT_ARRAY && !later && !distribution && a->emit != EMIT_SCORE,

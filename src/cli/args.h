@@ -10,6 +10,8 @@
 #include "out/emit.h"
 #include "settings/draft.h"
 
+#include <string.h>
+
 enum action {
     ACTION_RUN,
     ACTION_PRINT_CHAIN,
@@ -49,8 +51,7 @@ struct args {
     int64_t n_vocab;             // 0: not given
     const char *rows;            // the rows that are wanted, a list
     const char *params;          // a file with an object for each row; NULL: none
-    const char *prompt, *accept; // lists of ids, NULL: not given
-    bool accept_recorded;        // --accept=recorded
+    const char *prompt, *accept; // lists of ids, accept also "recorded"; NULL: not given
     const char *tensor;
     const char *ids;   // of the tokens in servers' replies: given or rank
     const char *vocab; // a file, NULL: none
@@ -80,11 +81,11 @@ struct args {
     bool dump;
     int64_t dump_most; // candidates per row; 0: all
     bool trace;
-    int64_t trace_most; // candidates after each stage; 0: none
-    const char *after;  // the stage whose distribution is shown; NULL: the last
-    const char *expect; // ids, or a file of distributions; NULL: not given
+    int64_t trace_most;  // candidates after each stage; 0: none
+    const char *after;   // the stage whose distribution is shown; NULL: the last
+    const char *expect;  // ids, or a file of distributions; NULL: not given
     int64_t expect_most; // differing rows that are listed
-    const char *draws;  // a file of draws, or recorded; NULL: not given
+    const char *draws;   // a file of draws, or recorded; NULL: not given
     double tolerance, draws_p;
     const char *output_format; // NULL: not given
     const char *output;        // NULL: standard output
@@ -114,6 +115,9 @@ struct args {
 // The caller frees a either way.
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
+
+// Are the ids of an option those that the input records? value: NULL if it was not given.
+static inline bool args_recorded(const char *value) { return value && !strcmp(value, "recorded"); }
 
 // Fills a from base and from options of the chain behind it. base outlives a. False with *e if another option is among
 // them. quiet: prints no notes on presets.

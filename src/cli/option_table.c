@@ -118,14 +118,6 @@ static bool set_share(const struct option_row *row, const char *value, struct ar
            err_set(e, STATUS_USAGE, "--%s: '%s' is not K/N with 1 <= K <= N", row->name, value);
 }
 
-// Sets --accept to a list of ids, or to the recorded ids.
-static bool set_accept(const struct option_row *row, const char *value, struct args *a, struct err *e)
-{
-    a->accept_recorded = !strcmp(value, "recorded");
-    a->accept = a->accept_recorded ? NULL : value;
-    return true;
-}
-
 // Sets --neutral: resets the samplers and their parameters, as if their options had not been given.
 static bool set_neutral(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
@@ -314,7 +306,7 @@ static const struct option_row table[] = {
              "end"},
     {"prompt-tokens", .metavar = "LIST", IN, AT(prompt), .set = set_string,
      .help = "ids to accept before the first row; 1,2,3 or @FILE"},
-    {"accept", COMMON, .metavar = "LIST", IN, .set = set_accept,
+    {"accept", COMMON, .metavar = "LIST", IN, AT(accept), .set = set_string,
      .help = "ids to accept in place of the sampled ones; 1,2,3 or @FILE: the i-th id after row i, recorded: those of "
              "the input"},
     {"shard", .metavar = "K/N", IN, .set = set_share,

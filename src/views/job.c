@@ -213,9 +213,9 @@ static bool read_draws(struct job *j, struct err *e)
 static enum follows what_follows(const struct job *j)
 {
     const struct args *const a = j->args;
-    if (a->accept)
+    if (a->accept && !args_recorded(a->accept))
         return FOLLOWS_ACCEPT;
-    if (a->accept_recorded || job_draws_recorded(j) || job_expects_recorded(j))
+    if (a->accept || job_draws_recorded(j) || job_expects_recorded(j))
         return FOLLOWS_RECORDED;
     return j->expects ? FOLLOWS_EXPECT : FOLLOWS_CHOSEN;
 }
@@ -228,7 +228,7 @@ bool job_init(struct job *j, struct err *e)
     j->follows = what_follows(j);
     if (!value_rows("rows", a->rows, &j->rows, e) || (j->expects && !read_expected_ids(j, e)) ||
         (a->prompt && !value_ids("prompt-tokens", a->prompt, 0, &j->prompt, e)) ||
-        (a->accept && !value_ids("accept", a->accept, 0, &j->accept, e)) || !read_draws(j, e))
+        (j->follows == FOLLOWS_ACCEPT && !value_ids("accept", a->accept, 0, &j->accept, e)) || !read_draws(j, e))
         return false;
     return check_part(j, e) && check_after(j, e);
 }

@@ -109,19 +109,13 @@ static inline bool job_compares_numbers(const struct job *j) { return j->args->e
 bool job_is_later_part(const struct args *a);
 
 // Are the tokens that follow the rows known beforehand?
-static inline bool job_accepts(const struct job *j) { return j->args->accept || j->args->accept_recorded; }
+static inline bool job_accepts(const struct job *j) { return j->args->accept; }
 
 // Are the draws that --draws tests those that the input records?
-static inline bool job_draws_recorded(const struct job *j)
-{
-    return j->args->draws && !strcmp(j->args->draws, "recorded");
-}
+static inline bool job_draws_recorded(const struct job *j) { return args_recorded(j->args->draws); }
 
 // Are the ids that --expect compares with those that the input records?
-static inline bool job_expects_recorded(const struct job *j)
-{
-    return j->expects && !strcmp(j->args->expect, "recorded");
-}
+static inline bool job_expects_recorded(const struct job *j) { return j->expects && args_recorded(j->args->expect); }
 
 // Returns how many candidates of a row are shown; 0: all.
 static inline size_t job_list_most(const struct job *j)
