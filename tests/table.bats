@@ -89,7 +89,7 @@ for _ in range(12):
 
 @test "new columns of the table stand behind the columns of version 0.2.0" {
     sampl -n 4096 -s 1 --rows :3 --accept 1,2,3 "$AUSTEN" --vs '--temp 1.5' -O tsv | head -n 1 | tr '\t' '\n' >names
-    sed -n '3,16p' names | paste -sd' ' | diff - <(echo kept entropy prob raw_prob greedy kl_raw same overlap js nll ppl lost mass eps_ppl)
+    sed -n '3,16p' names | paste -sd' ' | diff - <(echo kept entropy e_prob e_raw_prob e_greedy kl_raw same overlap js nll ppl lost mass eps_ppl)
     tail -n 5 names | paste -sd' ' | diff - <(echo rows gain gain_se gain_diff gain_diff_se)
     sampl -s 1 --accept recorded --vs '--temp 2' -O tsv "$ROOT/samples/reply.json" 2>/dev/null | head -n 1 | grep -q 'rows.gain.unlisted.gain_se'
     sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs '--scatter-strength 1' -O tsv | head -n 1 | grep -q 'rows.scatter_within.scatter_within_se'
@@ -206,5 +206,5 @@ np.save("narrow.npy", np.flip(x[:, :50], 0))'
     sampl "${args[@]}" --columns lost,kept_se -O html 2>/dev/null | grep -o '<th scope="col">[a-z_]*' | tail -n 3 | sed 's/.*>//' | paste -sd' ' | diff - <(echo chain lost kept_se)
     # Without --columns the first block of a narrow window has the columns that tell which chain to take.
     COLUMNS=80 sampl "${args[@]}" 2>/dev/null | head -n 1 | tr -s ' ' | grep -q '^name lost gain kept gain_diff'
-    sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs '--temp 1.5' | head -n 1 | tr -s ' ' | grep -q '^name kept entropy prob'
+    sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs '--temp 1.5' | head -n 1 | tr -s ' ' | grep -q '^name kept entropy e_prob'
 }
