@@ -157,9 +157,9 @@ ifeq ($(WASM),)
 	$(Q)$(MAKE_WASM) all
 endif
 
-# The static program's command line and settings run once: they are small, not fast.
+# In the static program, what does not sample is small, not fast.
 ifneq ($(STATIC),)
-$(filter $(BUILD)/cli/% $(BUILD)/settings/% $(BUILD)/schema/%,$(OBJECTS)): EXTRA_CFLAGS := -Os
+$(filter $(BUILD)/cli/% $(BUILD)/settings/% $(BUILD)/schema/% $(BUILD)/views/%,$(OBJECTS)): EXTRA_CFLAGS := -Os
 endif
 
 # The scalar tier must not use vector instructions.
