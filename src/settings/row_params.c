@@ -202,14 +202,14 @@ static bool add_banned(struct change *ch, struct list *bans, const cJSON *list, 
     return ok;
 }
 
-// Reads banned sequences of tokens, or single tokens.
-static bool read_bans(struct change *ch, const cJSON *item)
+// Reads sequences of tokens, or single tokens.
+static bool read_token_lists(struct change *ch, enum list_kind kind, const cJSON *item)
 {
     const bool lists = cJSON_IsArray(item) && cJSON_IsArray(item->child);
-    struct list *const bans = begin(ch, LIST_BANS, item);
-    bool ok = lists || add_banned(ch, bans, item, true);
+    struct list *const to = begin(ch, kind, item);
+    bool ok = lists || add_banned(ch, to, item, true);
     for (const cJSON *list = lists ? item->child : NULL; ok && list; list = list->next)
-        ok = cJSON_IsArray(list) ? add_banned(ch, bans, list, false) : wrong(ch, item, "a list of lists of tokens");
+        ok = cJSON_IsArray(list) ? add_banned(ch, to, list, false) : wrong(ch, item, "a list of lists of tokens");
     return ok;
 }
 
@@ -301,7 +301,7 @@ static bool read_setting(struct change *ch, const struct setting *s, const cJSON
         return read_breakers(ch, item);
     case SETTING_SEQUENCES:
     case SETTING_BANS:
-        return read_bans(ch, item);
+        return read_token_lists(ch, s->list, item);
     case SETTING_GRAMMAR:
         return read_grammar(ch, item);
     case SETTING_SCHEMA:

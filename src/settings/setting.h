@@ -18,7 +18,7 @@ enum setting_form {
     SETTING_BIASES,    // {"token": bias, ...}, [[token, bias], ...] or [{"token": id, "bias": bias}, ...]
     SETTING_EOS,       // true: tokens that end a generation are banned
     SETTING_BREAKERS,  // texts
-    SETTING_SEQUENCES, // a list of lists of ids; the last id of each list is banned behind the others
+    SETTING_SEQUENCES, // a list of lists of ids
     SETTING_BANS,      // a list of ids
     SETTING_GRAMMAR,
     SETTING_SCHEMA,

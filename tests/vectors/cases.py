@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The cases of samples/vectors. Each case: name FILE/CASE, why, row, params, history, step, edge (None: make.py finds it out).
 
+import struct
+
 MASKED = None
 # Parameters that a computed number is compared with.
 LIMITS = {"top_p", "min_p", "typical_p", "top_a", "tfs", "p_step", "top_h", "min_k", "epsilon_cutoff", "eta_cutoff", "top_n_sigma",
@@ -147,12 +149,56 @@ def exact():
     yield one("top_p", "inexact", "10 equal candidates, P 0.9: rounding decides whether nine or ten stay", [0.0] * 10, top_p=0.9) | {"edge": True}
 
 
+def ulp(x, n):
+    """The f32 number n places from x > 0."""
+    return struct.unpack("f", struct.pack("i", struct.unpack("i", struct.pack("f", x))[0] + n))[0]
+
+
+def boundaries():
+    """Rows on a limit, one ulp below and one ulp above, where every sum is exact: a wrong comparison fails."""
+    def three(sampler, name, why, row, parameter, limit, **more):
+        for n, where in ((-1, "below"), (0, "at"), (1, "above")):
+            yield case(f"{sampler}/{name}-{where}", f"{why}; the limit is {('one ulp ' + where) if n else 'met'}", row,
+                       params_of(sampler, {**SAMPLERS[sampler][0], **more, parameter: ulp(limit, n)}, 5), edge=False)
+    yield from three("top_p", "half", "4 equal candidates, P about 0.5", [0.0] * 4, "top_p", 0.5)
+    yield from three("top_p", "quarter", "8 equal candidates, P about 0.25", [2.0] * 8, "top_p", 0.25)
+    yield from three("typ_p", "half", "4 equal candidates, P about 0.5: the sum must be above", [0.0] * 4, "typical_p", 0.5)
+    yield from three("epsilon_cutoff", "quarter", "4 equal candidates, E about 0.25", [0.0] * 4, "epsilon_cutoff", 0.25)
+    yield from three("xtc", "quarter", "4 equal candidates, threshold about 0.25", [0.0] * 4, "xtc_threshold", 0.25)
+    yield from three("top_n_sigma", "two", "candidates 2 below the largest, whose deviation is 1", [3.0, 1.0, 3.0, 1.0], "top_n_sigma", 2.0)
+    for n, where in ((-1, "below"), (0, "at"), (1, "above")):
+        yield case(f"top_k/ulp-{where}", "the cut lies between logits that differ by an ulp at most", [1.0, ulp(1.0, n), 2.0],
+                   params_of("top_k", {"top_k": 2}, 5), edge=False)
+        yield case(f"min_p/one-{where}", "P 1 keeps what equals the largest, and nothing an ulp below", [ulp(1.0, n), 1.0, 0.0],
+                   params_of("min_p", {"min_p": 1.0, **KEEP}, 5), edge=False)
+        yield case(f"p_step/one-{where}", "S 1: a candidate an ulp below the next likelier one may be as likely in f32", [ulp(8.0, 4 * n), 8.0, 0.0],
+                   params_of("p_step", {"p_step": 1.0, **KEEP}, 5), edge=False)
+        yield case(f"greedy/ulp-{where}", "logits that differ by an ulp at most", [1.0, ulp(1.0, n), 0.0], params_of("greedy", {}, 5), edge=False)
+
+
 def histories():
     for sampler in ("penalties", "dry", "no_repeat_ngram", "encoder_penalty"):
         for number, more in enumerate(SAMPLERS[sampler]):
             for name, tokens in HISTORIES.items():
                 yield case(f"{sampler}/history-{name}-{number}", "history " + name, [0.5, -1.0, 2.0, 0.0, -0.25, 1.25],
                            params_of(sampler, more, number + 31), tokens)
+    plain = SAMPLERS["dry"][0]
+    for name, tokens, breakers, why in (
+            ("one", [1, 2, 0, 3, 1, 2, 0, 4, 1, 2, 0], [[4]], "a breaker of one token"),
+            ("near", [1, 2, 0, 3, 1, 2, 0, 4, 2, 0], [[4], [9]], "two tokens after the last breaker, and allowed are two"),
+            ("two", [1, 2, 0, 3, 5, 1, 2, 0, 3, 5, 1, 2, 0], [[3, 5]], "a breaker of two tokens ends the repetition"),
+            ("two-apart", [1, 2, 0, 3, 1, 2, 0, 5, 1, 2, 0], [[3, 5]], "both tokens of a breaker, but not together"),
+            ("long", [1, 2, 0, 1, 2, 0, 1, 2, 0], [[0, 1], [0, 1, 2]], "two breakers begin at one token: the longer counts"),
+            ("follows", [1, 2, 0, 3, 1, 2, 0], [[3]], "the token that followed is a breaker by itself"),
+            ("follows-two", [1, 2, 0, 3, 5, 1, 2, 0], [[3, 5]], "the token that followed only begins a breaker"),
+            ("newest", [1, 2, 0, 3, 1, 2, 3], [[3]], "the newest token is a breaker"),
+            ("others", [1, 2, 0, 3, 1, 2, 0], [[5, 3]], "no breaker is in the text")):
+        yield case(f"dry/breaker-{name}", why, [0.5, -1.0, 2.0, 0.0, -0.25, 1.25],
+                   params_of("dry", {**plain, "dry_breaker_tokens": breakers}, 61), tokens)
+    yield case("dry/shorter-later", "two continuations of one token: the longest counts", [0.5, -1.0, 2.0, 0.0, -0.25, 1.25],
+               params_of("dry", plain, 62), [2, 0, 3, 4, 1, 2, 0, 3, 5, 1, 2, 0])
+    yield case("dry/longer-later", "two continuations of one token, the longer one earlier", [0.5, -1.0, 2.0, 0.0, -0.25, 1.25],
+               params_of("dry", plain, 63), [1, 2, 0, 3, 4, 2, 0, 3, 5, 1, 2, 0])
     more = {**SAMPLERS["scatter"][0], "scatter_absorption": 0.2, "scatter_absorption_last_n": 64}
     yield case("scatter/absorption", "absorption, which reorders candidates", generated(1000, 4), params_of("scatter", more, 3),
                [5, 5, 5, 9, 700, 640, 640])
@@ -235,6 +281,7 @@ def cases():
     for sampler in SAMPLERS:
         yield from battery(sampler)
     yield from exact()
+    yield from boundaries()
     yield from histories()
     yield from media()
     yield from steps()

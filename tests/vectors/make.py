@@ -24,6 +24,8 @@ def flags(params):
             words.append("--samplers '%s'" % ";".join(value))
         elif name == "logit_bias":
             words += ["-l %d%s" % (token, "-inf" if bias is False else "%+g" % bias) for token, bias in value]
+        elif name == "dry_breaker_tokens":
+            words += ["--dry-breaker-tokens %s" % ",".join(map(str, ids)) for ids in value]
         elif name == "bad_words_ids":
             words += ["--bad-word-tokens %s" % ",".join(map(str, ids)) for ids in value]
         else:

@@ -17,7 +17,7 @@ class List:
     """The candidates: ids and logits in list order, and the mark `sorted`."""
 
     def __init__(self, x):
-        self.id, self.x, self.sorted = np.arange(len(x)), np.array(x, F), False
+        self.id, self.x, self.sorted, self.start = np.arange(len(x)), np.array(x, F), False, np.array(x, F)
 
     def __len__(self):
         return len(self.id)
@@ -141,14 +141,26 @@ def dry_exponent(n, allowed):
     return n - allowed
 
 
+def dry_limit(h, breakers):
+    """The number of tokens after the last breaker. h: the newest token first."""
+    for i in range(len(h)):
+        begin = [len(b) for b in breakers if i + 1 >= len(b) and h[i + 1 - len(b) : i + 1][::-1] == b]
+        if begin:
+            return i + 1 - max(begin)
+    return len(h)
+
+
 def dry(c, a, s):
     h, allowed = s.history[::-1][: a["dry_penalty_last_n"]], a["dry_allowed_length"]
     if len(h) <= allowed:
         return
-    longest = {}
+    breakers = a["dry_breaker_tokens"]
+    longest, limit = {}, dry_limit(h, breakers)
+    if limit < allowed:
+        return
     for k in range(1, len(h)):
-        n = dry_length(h, k, len(h))
-        if n >= allowed:
+        n = dry_length(h, k, limit)
+        if n >= allowed and [h[k - 1]] not in breakers:
             longest[h[k - 1]] = max(n, longest.get(h[k - 1], 0))
     for token, n in longest.items():
         e = dry_exponent(n, allowed)
@@ -493,7 +505,7 @@ def off(f, a):
 
 
 DEFAULTS = {"scatter_classes": False, "mirostat": 0, "logit_bias": [], "bad_words_ids": [], "min_keep": 0, "temperature": 1, "dynatemp_range": 0, "dynatemp_exponent": 1,
-            "top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "top_n_sigma": -1, "xtc_probability": 0, "xtc_threshold": 0.1, "dry_multiplier": 0,
+            "top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "top_n_sigma": -1, "xtc_probability": 0, "xtc_threshold": 0.1, "dry_multiplier": 0, "dry_breaker_tokens": [],
             "dry_penalty_last_n": 64, "repeat_last_n": 64, "repeat_penalty": 1, "frequency_penalty": 0, "presence_penalty": 0}
 
 

@@ -7,9 +7,6 @@ import numpy as np
 
 import port
 
-SORTS = ("chains dry encoder_penalty epsilon_cutoff eta_cutoff min_k min_p mirostat mirostat_v2 no_repeat_ngram p_less p_less_norm p_step "
-         "penalties scatter skew temperature tfs tfs_tg top_a top_h top_k top_n_sigma top_p typ_p xtc").split()
-
 
 def top_p_without_boundary():
     kept = port.top_p_kept
@@ -75,15 +72,139 @@ def neighbours_all():
     port.scatter_near = lambda a, vectors, alike: near({**a, "scatter_neighbours": len(vectors)}, vectors, alike)
 
 
+# Mistakes of one place: the text of port.py, and what stands there instead.
+EDITS = {
+    "top_k_one_less": ('c.keep(slice(0, a["top_k"]))', 'c.keep(slice(0, max(a["top_k"] - 1, 1)))'),
+    "top_p_without_min_keep": ('enough[: max(a["min_keep"] - 1, 0)] = False\n    return first', "return first"),
+    "min_p_of_the_sum": ('c.x.max() + F(math.log(a["min_p"]))', 'c.x.max() + F(math.log(a["min_p"] * softmax(c).max()))'),
+    "min_p_without_min_keep": ("elif stays.sum() >= n:", "elif True:"),
+    "typ_p_at_least": ('running(p[by]) > a["typical_p"]', 'running(p[by]) >= a["typical_p"]'),
+    "typ_p_signed": ("score = np.abs(surprise -", "score = (surprise -"),
+    "typ_p_by_rank": ('by = np.argsort(score, kind="stable")', "by = np.arange(len(c))"),
+    "top_n_sigma_sample": ("/ F(len(x)))", "/ F(max(len(x) - 1, 1)))"),
+    "top_n_sigma_of_mean": ('c.x.max() - F(a["top_n_sigma"])', 'x.mean() + F(a["top_n_sigma"])'),
+    "top_a_linear": ("* p[0] * p[0]", "* p[0]"),
+    "tfs_first_difference": ("d = np.abs((p[:-2] - p[1:-1]) - (p[1:-1] - p[2:]))", "d = np.abs(p[:-2] - p[1:-1])"),
+    "tfs_at_least": ('over = bends(softmax(c, True)) > a["tfs"]', 'over = bends(softmax(c, True)) >= a["tfs"] * 0.9'),
+    "epsilon_above": ("stays = p >= t", "stays = p > t"),
+    "eta_without_root": ("math.sqrt(e) *", "e *"),
+    "eta_in_bits": ("(p[p > 0] * np.log(p[p > 0])).sum(dtype=np.float64)\n        drop", "(p[p > 0] * np.log2(p[p > 0])).sum(dtype=np.float64)\n        drop"),
+    "xtc_above": (">= F(a[\"xtc_threshold\"])", "> F(a[\"xtc_threshold\"])"),
+    "xtc_removes_all": ("c.keep(slice(t - 1, None))", "c.keep(slice(min(t, len(c) - 1), None))"),
+    "xtc_no_chance": ('s.generator("xtc").f32() > a["xtc_probability"]', 'a["xtc_probability"] <= 0'),
+    "p_step_equal": ('p[1:] < F(a["p_step"])', 'p[1:] <= F(a["p_step"])'),
+    "p_less_cubed": ("q = (p * p).sum()", "q = (p * p * p).sum()"),
+    "top_h_in_place": ("c.keep(slice(0, 100))", "c.keep(slice(0, 50))"),
+    "min_k_one_less": ("max(1 + int(np.argmax(w))", "max(int(np.argmax(w))"),
+    "skew_inverse": ('math.exp(a["skew"])', 'math.exp(-a["skew"])'),
+    "smoothing_no_curve": ("k, q, top, live = (3 - curve) / 2, (curve - 1) / 2,", "k, q, top, live = 1, 0,"),
+    "dynatemp_in_bits": ("(h / math.log(len(c)))", "(h / math.log2(len(c)))"),
+    "temperature_multiplies": ("c.x = c.x / F(t)", "c.x = c.x * F(t)"),
+    "presence_by_count": ('+ F(a["presence_penalty"])', '+ F(n) * F(a["presence_penalty"])'),
+    "repeat_always_divides": ("np.where(x <= 0, x * r, x / r)", "x / r"),
+    "penalties_on_all": ('s.history[max(0, len(s.history) - a["repeat_last_n"]):]\n    for token in set', "s.history\n    for token in set"),
+    "encoder_on_answers": ("np.isin(c.id, s.prompt)", "np.isin(c.id, s.history[:1])"),
+    "ngram_one_longer": ("n, h = a[\"no_repeat_ngram_size\"], s.history", "n, h = a[\"no_repeat_ngram_size\"] + 1, s.history"),
+    "dry_last_length": ("longest[h[k - 1]] = max(n, longest.get(h[k - 1], 0))", "longest[h[k - 1]] = n"),
+    "dry_without_breakers": ("limit = {}, dry_limit(h, breakers)", "limit = {}, len(h)"),
+    "dry_continues_with_breaker": (" and [h[k - 1]] not in breakers", ""),
+    "dry_breaker_last_token": ("return i + 1 - max(begin)", "return i"),
+    "bias_last_counts": ("c.x[c.id == token] += F(-INF if bias is False else bias)", "c.x[c.id == token] = c.start[c.id == token] + F(-INF if bias is False else bias)"),
+    "bans_one_token": ("if not before or s.history[-len(before):] == before:", "if not before:"),
+    "mirostat_wrong_way": ("mu - rate *", "mu + rate *"),
+    "adaptive_without_decay": ("float(before[at]) + decay * v", "float(before[at]) + v"),
+    "top_k_of_f16": ("c.sort()\n    c.keep(slice(0, a[\"top_k\"]))", "c.keep(np.lexsort((c.id, -c.x.astype(np.float16)))[: a[\"top_k\"]])\n    c.sorted = True"),
+    "top_p_tolerant": ('enough = running(p) >= a["top_p"]', 'enough = running(p) >= a["top_p"] - 1e-6'),
+    "epsilon_tolerant": ("stays = p >= t", "stays = p >= t - 1e-6"),
+    "xtc_tolerant": (">= F(a[\"xtc_threshold\"])", ">= F(a[\"xtc_threshold\"] - 1e-6)"),
+    "min_p_tolerant": ('c.x.max() + F(math.log(a["min_p"]))', 'c.x.max() + F(math.log(a["min_p"])) - F(1e-6)'),
+    "greedy_of_f16": ("at = int(np.argmax(c.x))", "at = int(np.argmax(c.x.astype(np.float16)))"),
+    "greedy_last": ("at = int(np.argmax(c.x))", "at = len(c) - 1 - int(np.argmax(c.x[::-1]))"),
+    "scatter_one_step": ('for _ in range(a["scatter_steps"]):', "for _ in range(1):"),
+    "scatter_without_absorption": ('if a["scatter_absorption"] > 0:', "if False:"),
+}
+
 # The files that find each mistake: those of the sampler, and the chains that have it. A selector's mistake is found by every file.
-MISTAKES = {top_p_without_boundary: "chains top_p", top_p_above: "top_p", min_p_above: "min_p", top_k_unstable: "chains top_k",
-            temperature_first: "chains", softmax_overflow: "", penalties_on_counts: "chains penalties", dry_off_by_one: "chains dry",
-            classes_ignored: "scatter_classes scatter_embeddings", neighbours_all: "scatter_embeddings",
-            mirostat_natural: "mirostat mirostat_v2", dist_one_word: ""}
+FOUND = {
+    "top_p_without_boundary": "chains top_p",
+    "top_p_above": "top_p",
+    "min_p_above": "min_p",
+    "top_k_unstable": "chains top_k",
+    "temperature_first": "chains",
+    "softmax_overflow": "",
+    "penalties_on_counts": "chains penalties",
+    "dry_off_by_one": "chains dry",
+    "classes_ignored": "scatter_classes scatter_embeddings",
+    "neighbours_all": "scatter_embeddings",
+    "mirostat_natural": "mirostat mirostat_v2",
+    "dist_one_word": "",
+    "top_k_one_less": "chains top_k",
+    "top_p_without_min_keep": "top_p",
+    "min_p_of_the_sum": "chains min_p",
+    "min_p_without_min_keep": "min_p",
+    "typ_p_at_least": "typ_p",
+    "typ_p_signed": "chains typ_p",
+    "typ_p_by_rank": "chains typ_p",
+    "top_n_sigma_sample": "chains top_n_sigma",
+    "top_n_sigma_of_mean": "chains top_n_sigma",
+    "top_a_linear": "top_a",
+    "tfs_first_difference": "tfs tfs_tg",
+    "tfs_at_least": "tfs",
+    "epsilon_above": "epsilon_cutoff p_less",
+    "eta_without_root": "eta_cutoff",
+    "eta_in_bits": "eta_cutoff",
+    "xtc_above": "xtc",
+    "xtc_removes_all": "chains xtc",
+    "xtc_no_chance": "xtc",
+    "p_step_equal": "p_step",
+    "p_less_cubed": "p_less p_less_norm",
+    "top_h_in_place": "top_h",
+    "min_k_one_less": "min_k",
+    "skew_inverse": "skew",
+    "smoothing_no_curve": "smoothing",
+    "dynatemp_in_bits": "chains temperature",
+    "temperature_multiplies": "chains temperature",
+    "presence_by_count": "penalties",
+    "repeat_always_divides": "chains penalties",
+    "penalties_on_all": "penalties",
+    "encoder_on_answers": "encoder_penalty",
+    "ngram_one_longer": "no_repeat_ngram",
+    "dry_last_length": "dry",
+    "dry_without_breakers": "dry",
+    "dry_continues_with_breaker": "dry",
+    "dry_breaker_last_token": "dry",
+    "bias_last_counts": "logit_bias",
+    "bans_one_token": "bans",
+    "mirostat_wrong_way": "mirostat mirostat_v2",
+    "adaptive_without_decay": "adaptive_p",
+    "top_k_of_f16": "chains top_k",
+    "top_p_tolerant": "top_p",
+    "epsilon_tolerant": "epsilon_cutoff p_less p_less_norm",
+    "xtc_tolerant": "xtc",
+    "min_p_tolerant": "min_p",
+    "greedy_of_f16": "greedy",
+    "greedy_last": "greedy",
+    "scatter_one_step": "scatter scatter_classes scatter_embeddings",
+    "scatter_without_absorption": "scatter",
+}
+
+functions = (top_p_without_boundary, top_p_above, min_p_above, top_k_unstable, temperature_first, softmax_overflow, penalties_on_counts,
+             dry_off_by_one, classes_ignored, neighbours_all, mirostat_natural, dist_one_word)
+
+
+def edited(old, new):
+    """Runs port.py with a text replaced."""
+    with open(port.__file__, encoding="utf-8") as file:
+        text = file.read()
+    assert text.count(old) == 1, old
+    exec(compile(text.replace(old, new), port.__file__, "exec"), {"__name__": "__main__"})
+
 
 if sys.argv[1] == "--list":
-    for mistake, files in MISTAKES.items():
-        print(mistake.__name__, files)
+    for mistake in [*(f.__name__ for f in functions), *EDITS]:
+        print(mistake, FOUND[mistake])
+elif sys.argv[1] in EDITS:
+    edited(*EDITS[sys.argv[1]])
 else:
-    next(mistake for mistake in MISTAKES if mistake.__name__ == sys.argv[1])()
+    next(f for f in functions if f.__name__ == sys.argv[1])()
     port.main()
