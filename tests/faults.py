@@ -39,6 +39,8 @@ RUNS = [
     ("sampl -n 3 -s 1 --emit probs -O npy ok.f32 ok.f32", None),
     ("sampl -s 1 --emit probs -O npy -o out", "|ok.json"),
     ("sampl -n 3 -s 1 --emit logprobs -o link ok.f32", None),
+    ("sampl -n 3 -s 1 --emit list=2 -O safetensors -o out ok.f32", None),
+    ("sampl -s 1 --emit list=2 -O safetensors", "|ok.json"),
     ("sampl -n 3 -s 1 --on-error skip --stats nan.f32", None),
     ("sampl --help", None),
     ("sampl --list-presets", None),

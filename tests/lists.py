@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compare sampl's outcomes of lists of the likeliest tokens with its outcomes of the full rows: `make check-lists`
-(COUNT=500 SEED=1 JOBS=2 ONLY=17).
+(COUNT=20000 SEED=1 JOBS=2 ONLY=17).
 
 An outcome that sampl calls exact must be that of the full row: the same id, the same kept tokens, and probabilities
 within 3e-5; of a list of logits with a tail, the same bits. There are two parts:
@@ -28,7 +28,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAMPL = os.path.abspath(os.environ.get("SAMPL") or ROOT / "build/sampl")
 COUNT, SEED, JOBS = (int(os.environ.get(name) or number) for name, number in
-                     (("COUNT", 500), ("SEED", 1), ("JOBS", os.cpu_count())))
+                     (("COUNT", 20000), ("SEED", 1), ("JOBS", os.cpu_count())))
 ONLY = os.environ.get("ONLY")
 
 # ---- part 1: a table of chains

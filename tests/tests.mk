@@ -76,7 +76,7 @@ check-faults: $(BUILD)/sampl ## make each memory allocation, system call and thr
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' CC='$(CC)' STEP='$(STEP)' ONLY='$(ONLY)' tests/faults.py
 
 .PHONY: check-same
-check-same: $(BUILD)/sampl ## run random command lines in ways that must print the same output (COUNT=500 SEED=1 ONLY= JOBS=)
+check-same: $(BUILD)/sampl ## run random command lines in ways that must print the same output (COUNT=20000 SEED=1 ONLY= JOBS=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' JOBS='$(JOBS)' tests/same.py
 
 .PHONY: check-engines
@@ -84,7 +84,7 @@ check-engines: $(BUILD)/sampl ## compare random rows of transformers, vllm, vllm
 	$(Q)tests/engines.py '$(abspath $(BUILD)/sampl)' '$(or $(COUNT),10000)' '$(or $(SEED),1)'
 
 .PHONY: check-lists
-check-lists: $(BUILD)/sampl ## compare random chains on lists of servers with the full rows (COUNT=500 SEED=1 ONLY= JOBS=)
+check-lists: $(BUILD)/sampl ## compare random chains on lists with the full rows (COUNT=20000 SEED=1 ONLY= JOBS=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' JOBS='$(JOBS)' tests/lists.py
 
 .PHONY: check-draws
