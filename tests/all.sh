@@ -127,7 +127,7 @@ explorer() {
 npx() {
     wasm_build
     make -s check-npm EACH="$(pick 10 1)"
-    ran "npm: $(pick 'each tenth case' 'every case') through the installed package"
+    sed 's/^/ran: /' build/npm/result
 }
 
 faults() {

@@ -203,6 +203,21 @@ signals_remove_unfinished_files() {
     done
 }
 
+# In copies of the package, the calls of the system throw, or the program is cut short.
+# shellcheck disable=SC2086
+failures_have_a_status_and_leave_no_file() {
+    local status=0
+    cp -r "$scratch/empty/node_modules/sampl" copy
+    sed -i 's/^    fd_write: (fd, list, n, got) => {/& if (fd > 3) throw new Error("no call");/' copy/worker.js
+    node copy/cli.js $run "$austen" -o out 2>err || status=$?
+    [ "$status $(cat err)" = "70 sampl: the program ended: no call" ]
+    status=0
+    truncate -s 1000 copy/sampl.wasm
+    node copy/cli.js --version 2>err || status=$?
+    [ "$status" = 70 ] && grep -q '^sampl: the program ended: ' err
+    [ "$(ls -A)" = $'copy\nerr' ]
+}
+
 # Colours, and the width of a window, if standard output is a terminal.
 # shellcheck disable=SC2086
 terminals() {
@@ -222,8 +237,10 @@ mkdir "$scratch/empty"
 (cd "$scratch/empty" && npm install --silent "$tarball")
 export root here tarball scratch sampl austen run
 check package_has_its_files version_names_the_build npx_runs_the_tarball threads_are_refused_in_words paths output_files large_files \
-    slow_pipes closed_pipes descriptors_that_do_not_wait signals_remove_unfinished_files terminals programs_import_it
+    slow_pipes closed_pipes descriptors_that_do_not_wait signals_remove_unfinished_files failures_have_a_status_and_leave_no_file \
+    terminals programs_import_it
 begun=$SECONDS
 SAMPL=$sampl SAMPL_TEST_CASES=${EACH:-1} tests/run.sh cases || failed=$((failed + 1))
-echo "the npm package: $passed checks passed, $failed failed; cases of tests/*.test took $((SECONDS - begun)) s"
+echo "the npm package: $passed checks passed, $failed failed; cases of tests/*.test (EACH=${EACH:-1}) took $((SECONDS - begun)) s" |
+    tee build/npm/result
 [ "$failed" -eq 0 ]

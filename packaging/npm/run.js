@@ -18,6 +18,9 @@ exports.start = (args, keep) => {
   const environment = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   const worker = new Worker(join(__dirname, "worker.js"), { workerData: { args, keep, environment, shared } });
   compiled ||= WebAssembly.compile(readFileSync(join(__dirname, "sampl.wasm"))); // while the worker starts
-  compiled.then((module) => worker.postMessage(module), (error) => worker.emit("error", error));
+  compiled.then((module) => worker.postMessage(module), (error) => {
+    worker.emit("error", error);
+    void worker.terminate();
+  });
   return { worker, unfinished: () => Buffer.from(shared, 4).toString("utf8", 0, new Int32Array(shared, 0, 1)[0]) };
 };
