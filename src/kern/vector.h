@@ -42,8 +42,8 @@ DEFINE_VECTOR(hu16, uint16_t, VECTOR / 2)
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-// KEEP keeps a loaded vector in its register. Without it, gcc 12 loads the vector again for each use, and loads bound the
-// loop: 600 us a row instead of 410.
+// KEEP keeps a loaded vector in its register. Without it, gcc 12 loads the vector again for each use, and loads bound
+// the loop: 600 us a row instead of 410.
 #ifdef __x86_64__
 #define KEEP(V) __asm__("" : "+v"(V))
 #else
