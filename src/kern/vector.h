@@ -44,7 +44,7 @@ DEFINE_VECTOR(hu16, uint16_t, VECTOR / 2)
 
 // KEEP keeps a loaded vector in its register. Without it, gcc 12 loads the vector again for each use, and loads bound
 // the loop: 600 us a row instead of 410.
-#ifdef __x86_64__
+#if defined __x86_64__ && !defined __clang__
 #define KEEP(V) __asm__("" : "+v"(V))
 #else
 #define KEEP(V) ((void)0)
