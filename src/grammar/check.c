@@ -228,14 +228,16 @@ bool rules_check(struct grammar *g, size_t *bad, struct err *e)
     if (defined)
         find_empty(&c);
     const bool ok = defined && find_no_recursion(&c, bad);
-    const struct grammar_rule *const r = ok || !memory ? NULL : &g->rule[*bad];
-    const int shown = r ? err_clip_part(r->name, r->len, RULE_SHOWN) : 0;
     if (!memory)
         err_from_fault(e, fault_memory());
-    else if (!defined)
-        err_set(e, STATUS_USAGE, "the rule '%.*s' is not defined", shown, r->name);
-    else if (!ok)
-        err_set(e, STATUS_USAGE, "the rule '%.*s' is left-recursive: it can begin with itself", shown, r->name);
+    else if (!ok) {
+        const struct grammar_rule *const r = &g->rule[*bad];
+        const int shown = err_clip_part(r->name, r->len, RULE_SHOWN);
+        if (!defined)
+            err_set(e, STATUS_USAGE, "the rule '%.*s' is not defined", shown, r->name);
+        else
+            err_set(e, STATUS_USAGE, "the rule '%.*s' is left-recursive: it can begin with itself", shown, r->name);
+    }
     free(c.rule);
     free(c.use);
     free(c.alt);
