@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Partial rows: the lists of likeliest tokens in the replies of servers.
+# shellcheck disable=SC2154 # run sets stderr
 load helper
 
 # reply TOKEN=LOGPROB,... ...: writes a reply with a position for each argument. The first token is the chosen one.
@@ -383,7 +384,7 @@ lists() {
 }
 
 @test "the note on lists names the chain that needs the longest list, and says nothing if all rows are exact" {
-    for k in 1 2; do echo '{"completion_probabilities":[{"id":0,"top_logprobs":[{"id":0,"logprob":-1},{"id":1,"logprob":-2},{"id":2,"logprob":-3}]}]}'; done >few.json
+    for _ in 1 2; do echo '{"completion_probabilities":[{"id":0,"top_logprobs":[{"id":0,"logprob":-1},{"id":1,"logprob":-2},{"id":2,"logprob":-3}]}]}'; done >few.json
     sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --top-k 5' few.json 2>&1 >/dev/null | grep -qF "in 'a' 0 of 2 rows come out as full rows would, the others need more: ask the server for 70"
     sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --samplers temperature' few.json 2>&1 >/dev/null |
         grep -qF "in 'b' 0 of 2 rows come out as full rows would, and this chain needs whole rows"

@@ -375,13 +375,13 @@ parallel_sh() {
     run -1 --separate-stderr parallel_sh -j 1 -b 1 -n 2 bad.f32 -s 1 --on-error skip --on-error stop
     [ "${#lines[@]}" -eq 1 ]
     # The worst status is that of all: 0 < 4 < 1 < 2 < 3. A stand-in for sampl ends with the status that its block holds.
-    # shellcheck disable=SC2016,SC2059 # for the stand-in; digits as a format
+    # shellcheck disable=SC2016 # for the stand-in
     printf '%s\n' '#!/bin/sh' 'exit $(od -An -td1 -N1)' >stand-in
     chmod +x stand-in
     local order='' worst
     for worst in 0 4 1 2 3; do
-        order+=\\$worst
-        printf "$order\\0" | perl -0777 -pe 's/(.)/$1 x 4/ges' >all.f32
+        order+=\\0$worst
+        printf '%b' "$order\\0" | perl -0777 -pe 's/(.)/$1 x 4/ges' >all.f32
         run "-$worst" env SAMPL="$PWD/stand-in" "$ROOT/samples/scale/parallel.sh" -b 1 -n 1 all.f32 --on-error skip
     done
 }

@@ -67,7 +67,7 @@ wrong_files() {
     while read -r name files; do
         n=$((n + 1))
         for file in $files; do # the README says which file catches it
-            grep -qE "^\| \`$file\` \|.*[ ]$name[ ,]" "$ROOT/samples/vectors/README.md" || { echo "README: $name, $file" && return 1; }
+            grep -qE "^\| \`$file\` \|.*[ ]${name}[ ,]" "$ROOT/samples/vectors/README.md" || { echo "README: $name, $file" && return 1; }
         done
         [ $(((n + START) % STEP)) = 0 ] || continue
         run -1 check /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" "$name"
