@@ -53,6 +53,8 @@ wrong_files() {
     [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
     [ "${BASH_REMATCH[1]}" -ge 25 ]
     run -0 --separate-stderr check --only chains/ python3 "$ROOT/tests/vectors/sampl.py" "$SAMPL" flags
+    run -0 --separate-stderr check --only /values-0 python3 "$ROOT/tests/vectors/sampl.py" "$SAMPL" flags # engines
+    [[ ${lines[-1]} =~ ^all\ +10\ +10\ +0\ +0$ ]]
 }
 
 @test "a port in numpy, written from the manual, passes the vectors" {
@@ -78,7 +80,7 @@ wrong_files() {
             [ "$(wc -w <<<"$found")" -ge 20 ] || { echo "$name: found in $found" && return 1; }
         fi
     done < <(/usr/bin/python3 "$ROOT/tests/vectors/wrong.py" --list)
-    [ "$n" -ge 55 ]
+    [ "$n" -ge 95 ]
     # An overflow concerns rows of high logits only, and the report says so.
     run -1 check --all /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" softmax_overflow
     [ "$(grep -c '^    [a-z]' <<<"$output")" -gt 50 ]

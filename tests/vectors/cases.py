@@ -154,6 +154,12 @@ def ulp(x, n):
     return struct.unpack("f", struct.pack("i", struct.unpack("i", struct.pack("f", x))[0] + n))[0]
 
 
+# Logits whose weights are exact in f32: 1 and 1/2; 1, 7/8 and 7/8.
+HALF = [0.0, -0.6931472]
+SEVEN_EIGHTHS = [0.0, -0.13353139, -0.13353139]
+MIN_P_SUM = 5.6974149  # 8 + ln 0.1
+
+
 def boundaries():
     """Rows on a limit, one ulp below and one ulp above, where every sum is exact: a wrong comparison fails."""
     def three(sampler, name, why, row, parameter, limit, **more):
@@ -166,7 +172,13 @@ def boundaries():
     yield from three("epsilon_cutoff", "quarter", "4 equal candidates, E about 0.25", [0.0] * 4, "epsilon_cutoff", 0.25)
     yield from three("xtc", "quarter", "4 equal candidates, threshold about 0.25", [0.0] * 4, "xtc_threshold", 0.25)
     yield from three("top_n_sigma", "two", "candidates 2 below the largest, whose deviation is 1", [3.0, 1.0, 3.0, 1.0], "top_n_sigma", 2.0)
+    yield from three("top_h", "half", "4 equal candidates, H about 0.5: two have half of the entropy", [0.0] * 4, "top_h", 0.5)
+    yield from three("top_h", "three-quarters", "8 equal candidates, H about 0.75", [1.0] * 8, "top_h", 0.75)
+    yield from three("p_step", "product", "p[1] is S * p[0], rounded to f32; S * p[0] in f64 is more", SEVEN_EIGHTHS, "p_step", 0.875)
+    yield from three("top_a", "product", "p[1] is A * p[0] * p[0], rounded to f32; the product in f64 is more", HALF, "top_a", 0.75)
     for n, where in ((-1, "below"), (0, "at"), (1, "above")):
+        yield case(f"min_p/sum-{where}", "a logit is max + ln P, rounded to f32; the sum in f64 is more", [8.0, ulp(MIN_P_SUM, n), 0.0],
+                   params_of("min_p", {"min_p": 0.1, **KEEP}, 5), edge=False)
         yield case(f"top_k/ulp-{where}", "the cut lies between logits that differ by an ulp at most", [1.0, ulp(1.0, n), 2.0],
                    params_of("top_k", {"top_k": 2}, 5), edge=False)
         yield case(f"min_p/one-{where}", "P 1 keeps what equals the largest, and nothing an ulp below", [ulp(1.0, n), 1.0, 0.0],
@@ -277,6 +289,145 @@ def chains():
             yield case(f"chains/{name}-{row}", why, logits, params, [t for t in TEXT if t < width(logits)])
 
 
+ENGINES = {"transformers": dict(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0), "vllm": dict(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0),
+           "vllm-v2": dict(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0), "sglang": dict(temperature=1.0, top_p=1.0, min_p=0.0),
+           "akunu-gpu": dict(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0)}
+
+
+def engine_case(engine, name, why, row, seed=5, history=(1, 2), step=0, edge=False, **more):
+    """edge None: for rows with rounded sums."""
+    return case(name, why, row, {"seed": seed, **ENGINES[engine], **more}, history, step, edge, engine=engine)
+
+
+def engine_three(engine, name, why, row, parameter, limit, **more):
+    for n, where in ((-1, "below"), (0, "at"), (1, "above")):
+        yield engine_case(engine, f"{name}-{where}", f"{why}; the limit is {('one ulp ' + where) if n else 'met'}", row,
+                          **{**more, parameter: ulp(limit, n)})
+
+
+def engine_rows(engine, file, *settings):
+    """Generated rows."""
+    for number, more in enumerate(settings):
+        yield engine_case(engine, f"{file}/values-{number}", "1000 generated logits", generated(1000, number + 1), number + 3, edge=None, **more)
+
+
+def engine_ties(file):
+    one = "transformers"
+    yield engine_case(one, f"{file}/across", "the cut lies among equal logits: all of them stay", [3.0, 2.0, 2.0, 2.0, 1.0], top_k=2)
+    yield engine_case(one, f"{file}/flat", "all equal: all stay", [7.0] * 8, top_k=3)
+    yield engine_case(one, f"{file}/zeros", "+0 and -0 are equal", [0.0, -0.0, 1.0, -1.0], top_k=2)
+    yield engine_case(one, f"{file}/all", "k is the width", [1.0, 3.0, 2.0], top_k=3)
+    yield engine_case(one, f"{file}/more", "k is above the width, and a token is masked", [1.0, MASKED, 2.0], top_k=9)
+    yield engine_case(one, f"{file}/masked", "fewer candidates than k", [1.0, MASKED, MASKED, 2.0], top_k=3)
+    for n, where in ((-1, "below"), (0, "at"), (1, "above")):
+        yield engine_case(one, f"{file}/ulp-{where}", "the cut lies between logits that differ by an ulp at most", [1.0, ulp(1.0, n), 1.0, 2.0],
+                          top_k=2)
+    yield from engine_rows(one, file, {"top_k": 40}, {"top_k": 7, "temperature": 0.7})
+
+
+def engine_rising(engine, file):
+    yield from engine_three(engine, f"{file}/half", "4 equal candidates, P about 0.5: the lower ids go", [0.0] * 4, "top_p", 0.5)
+    yield from engine_three(engine, f"{file}/three-quarters", "8 equal candidates, P about 0.75", [2.0] * 8, "top_p", 0.75)
+    yield from engine_three(engine, f"{file}/behind", "three candidates, and two half as likely, P about 0.75", [0.0] * 3 + HALF[1:] * 2,
+                            "top_p", 0.75)
+    yield engine_case(engine, f"{file}/ten", "10 equal candidates, P 0.8: 1.0 - P in f64 and in f32 differ", [0.0] * 10, top_p=0.8)
+    yield engine_case(engine, f"{file}/ten-f32", "10 equal candidates, P 0.3: the sum of seven is the limit in f32, and more in f64",
+                      [0.0] * 10, top_p=0.3)
+    yield engine_case(engine, f"{file}/last", "the last candidate stays", [1.0, 2.0, 3.0], top_p=0.01)
+    yield engine_case(engine, f"{file}/last-ties", "of equal candidates the highest id stays", [3.0, 3.0, 3.0, 1.0], top_p=0.01)
+    yield from engine_rows(engine, file, {"top_p": 0.9}, {"top_p": 0.5, "temperature": 1.5})
+
+
+def engine_min_p(file):
+    one = "transformers"
+    yield from engine_three(one, f"{file}/half", "a p of half the largest, P about 0.5", HALF + [-1.0], "min_p", 0.5)
+    yield from engine_three(one, f"{file}/product", "p[1] is max p * P, rounded to f32; the product in f64 is more", SEVEN_EIGHTHS, "min_p", 0.875)
+    yield engine_case(one, f"{file}/one", "P 1 keeps what equals the largest", [2.0, 1.0, 2.0, 2.0, 0.0], min_p=1.0)
+    yield engine_case(one, f"{file}/masked", "masked tokens", [MASKED, 1.5, MASKED, 2.25, -0.5], min_p=0.1)
+    yield from engine_rows(one, file, {"min_p": 0.05}, {"min_p": 0.3, "temperature": 1.5})
+
+
+def engine_top_h(file):
+    one = "transformers"
+    yield from engine_three(one, f"{file}/half", "4 equal candidates, h about 0.5: two have half of the entropy", [0.0] * 4, "top_h", 0.5)
+    yield from engine_three(one, f"{file}/three-quarters", "8 equal candidates, h about 0.75", [1.0] * 8, "top_h", 0.75)
+    yield engine_case(one, f"{file}/hundred", "128 equal candidates: p and H are of the first 100", [1.0] * 128, top_h=0.899)
+    yield engine_case(one, f"{file}/first", "the first stays", [5.0, 0.0, 0.0], top_h=0.01)
+    yield from engine_rows(one, file, {"top_h": 0.4}, {"top_h": 0.8, "temperature": 1.5})
+
+
+def engine_vllm(file):
+    one = "vllm"
+    yield from engine_three(one, f"{file}/joint", "top-k leaves two, top-p is a share of these", [2.0, 2.0, 1.0, 1.0, 0.0, 0.0], "top_p", 0.5,
+                            top_k=2)
+    yield from engine_three(one, f"{file}/ties", "top-k leaves four equal candidates, of which top-p keeps half", [1.0, 2.0, 2.0, 2.0, 2.0],
+                            "top_p", 0.5, top_k=2)
+    yield from engine_three(one, f"{file}/three", "min-p leaves four, top-k all, top-p keeps three", [0.0] * 4 + [-1.0] * 4, "top_p", 0.75,
+                            top_k=3, min_p=0.5)
+    yield engine_case(one, f"{file}/min-p-first", "min-p comes first: of the candidates that it leaves, top-p keeps one", [1.0, 1.0] + [-0.5] * 12,
+                      top_p=0.5, min_p=0.5)
+    yield from engine_rows(one, file, {"top_k": 40, "top_p": 0.95, "min_p": 0.05, "temperature": 0.8}, {"top_k": 7, "top_p": 0.5},
+                           {"top_k": 100, "top_p": 0.3, "temperature": 2.0})
+
+
+def engine_cut(file):
+    one = "sglang"
+    yield from engine_three(one, f"{file}/half", "4 equal candidates: what has 0.5 before it stays", [0.0] * 4, "top_p", 0.5)
+    yield from engine_three(one, f"{file}/quarter", "8 equal candidates: what has 0.25 before it stays", [2.0] * 8, "top_p", 0.25)
+    yield from engine_three(one, f"{file}/joint", "top-k leaves three, top-p is a share of all four", [0.0] * 4, "top_p", 0.25, top_k=3)
+    yield from engine_three(one, f"{file}/min-p", "a p of half the largest, P about 0.5", HALF + [-1.0], "min_p", 0.5)
+    yield from engine_three(one, f"{file}/product", "p[1] is p[0] * P, rounded to f32; the product in f64 is more", SEVEN_EIGHTHS, "min_p", 0.875)
+    yield engine_case(one, f"{file}/ties", "the cut lies among equal logits: the lower ids stay", [1.0, 2.0, 3.0, 2.0, 2.0], top_k=3)
+    yield engine_case(one, f"{file}/underflow", "a p of 0 in f32 goes", [0.0, -200.0, -1.0], top_k=3)
+    yield engine_case(one, f"{file}/ten", "10 equal candidates, P 0.8", [0.0] * 10, top_p=0.8)
+    yield from engine_rows(one, file, {"top_k": 40, "top_p": 0.95, "min_p": 0.05, "temperature": 0.8}, {"top_k": 7, "top_p": 0.5}, {"top_p": 0.9})
+
+
+# Seeds whose noise makes a tie. gumbel: 9 + the noises of ids 0 and 1 are one f16 number, and the sum of id 1 is the larger one in f32.
+# gumbel_philox: the noises of ids 4 and 6 are equal at position 1.
+GUMBEL_TIE, PHILOX_TIE = 265, 1551667
+
+
+def engine_noise(engine, file):
+    """Rows whose tokens the noise decides."""
+    for seed in (0, 42, 5489 if engine == "akunu-gpu" else 2**52 + 12345):
+        for step in (0, 1, 5):
+            yield engine_case(engine, f"{file}/seed-{seed}-row-{step}", "noise of a seed and a position", [0.0] * 16, seed, step=step)
+    for length in (1, 2, 9):
+        yield engine_case(engine, f"{file}/prompt-{length}", f"{length} tokens before the row", [0.0] * 16, 7, [3] * length)
+    yield engine_case(engine, f"{file}/masked", "masked tokens are not chosen", [MASKED, 1.5, MASKED, 2.25, -0.5, MASKED, 0.75])
+    yield engine_case(engine, f"{file}/warm", "the temperature", [2.0, 1.0, 0.0, -1.0, -2.0, 3.0, 1.5, 0.5], 11, temperature=2.0)
+    yield engine_case(engine, f"{file}/cool", "the temperature", [2.0, 1.0, 0.0, -1.0, -2.0, 3.0, 1.5, 0.5], 12, temperature=0.5)
+    yield engine_case(engine, f"{file}/cut", "noise of the candidates that stay", [1.0, 0.0, 2.0, 1.0, 2.0, 0.0, 1.0, 2.0, 1.0], 13, top_k=6)
+    yield from engine_rows(engine, file, {}, {"temperature": 1.7}, {"top_k": 40, "top_p": 0.9}, {"top_k": 40, "top_p": 0.9, "temperature": 1.7})
+
+
+def engine_sums():
+    """Sums of logit and noise that are equal, and an ulp beside; and limits of the filters before the noise."""
+    yield from engine_three("akunu-gpu", "gumbel/half", "4 equal candidates, P about 0.5: what reaches it stays", [0.0] * 4, "top_p", 0.5)
+    yield engine_case("akunu-gpu", "gumbel/min-p", "P 1 keeps what equals the largest", [1.0, 2.0, 2.0, 0.0], min_p=1.0)
+    yield from engine_three("vllm-v2", "gumbel_philox/min-p", "a logit of max + ln 0.5, P about 0.5", HALF + [-1.0], "min_p", 0.5)
+    for n, where in ((-1, "below"), (0, "at"), (1, "above")):
+        yield engine_case("akunu-gpu", f"gumbel/tie-{where}", "sums that are equal in f16, but not in f32, or an f16 ulp apart",
+                          [9.0, 9.0 + n * 2.0**-7, MASKED], GUMBEL_TIE)
+        yield engine_case("vllm-v2", f"gumbel_philox/tie-{where}", "tokens 4 and 6 have equal noise; their logits are equal or an ulp apart",
+                          [0.0, 0.0, 0.0, 0.0, 8.0, 0.0, ulp(8.0, n), 0.0], PHILOX_TIE)
+
+
+def engines():
+    yield from engine_ties("top_k_ties")
+    yield from engine_rising("transformers", "top_p_rising")
+    yield from engine_rising("vllm", "top_p_rising_f32")
+    yield from engine_min_p("min_p_prob")
+    yield from engine_top_h("top_h_ties")
+    yield from engine_vllm("vllm")
+    yield from engine_cut("softmax_cut")
+    yield from engine_noise("akunu-gpu", "gumbel")
+    yield from engine_noise("vllm-v2", "gumbel_philox")
+    yield from engine_noise("sglang", "gumbel_murmur")
+    yield from engine_sums()
+
+
 def cases():
     for sampler in SAMPLERS:
         yield from battery(sampler)
@@ -287,3 +438,4 @@ def cases():
     yield from steps()
     yield from wide()
     yield from chains()
+    yield from engines()

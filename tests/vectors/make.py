@@ -17,8 +17,8 @@ FLAGS = {"temperature": "temp", "top_n_sigma": "top-nsigma", "typical_p": "typic
          "encoder_repetition_penalty": "encoder-repeat-penalty"}
 
 
-def flags(params):
-    words = []
+def flags(params, engine=None):
+    words = ["--engine " + engine] if engine else []
     for name, value in params.items():
         if name == "samplers":
             words.append("--samplers '%s'" % ";".join(value))
@@ -67,13 +67,13 @@ def request(case, row, factor, params):
 
 
 def medium_of(case):
-    """The texts and the vectors of a case's tokens, if it has them."""
-    return {name: case[name] for name in ("texts", "vectors") if name in case}
+    """The engine of a case, and the texts and the vectors of its tokens, if it has them."""
+    return {name: case[name] for name in ("engine", "texts", "vectors") if name in case}
 
 
 def medium_files(medium, n, folder):
-    """Writes the texts and vectors of n tokens. Returns the options that read them."""
-    words = []
+    """Writes the texts and vectors of n tokens. Returns the options that read them, and name the engine."""
+    words = ["--engine", medium["engine"]] if "engine" in medium else ["--dry-sequence-breaker", "none"]
     if "texts" in medium:
         words += ["--vocab", os.path.join(folder, "texts.txt")]
         with open(words[-1], "w", encoding="ascii") as out:
@@ -88,10 +88,9 @@ def medium_files(medium, n, folder):
     return words
 
 
-def run(sampl, lines, more=()):
+def run(sampl, lines, more):
     """One sampl process for all lines: a row each."""
-    command = [sampl, "-s", "1", "--dry-sequence-breaker", "none", "--trace=%d" % SHOWN, "--dump-probs=%d" % SHOWN, "-O", "json",
-               *more]
+    command = [sampl, "-s", "1", "--trace=%d" % SHOWN, "--dump-probs=%d" % SHOWN, "-O", "json", *more]
     done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True)
     if done.returncode:
         sys.exit("sampl: " + done.stderr)
@@ -99,7 +98,7 @@ def run(sampl, lines, more=()):
 
 
 def sampled(sampl, trials):
-    """Returns the record of each trial. Trials with the same texts and vectors share a process."""
+    """Returns the record of each trial. Trials with the same engine, texts and vectors share a process."""
     groups, records = {}, {}
     for number, (case, row, _, _) in enumerate(trials):
         medium = medium_of(case)
@@ -142,7 +141,7 @@ def stages(record):
             continue
         best = stage["top_probs"]
         kept.append({"name": stage["name"], "n": stage["after"], "ids": [x["id"] for x in best], "logits": [x["logit"] for x in best],
-                     "probs": [x["prob"] for x in best]})
+                     "probs": [x["prob"] for x in best], **({"noise": [x["noise"] for x in best]} if "noise" in best[0] else {})})
     return kept
 
 
@@ -150,7 +149,7 @@ def line(case, row, params, records):
     first = records[0]
     draw = next((s["notes"]["draw"] for s in reversed(first["stages"]) if s["enabled"] and s["notes"].get("draw") is not None), None)
     generated = case["row"][0] == "generated"
-    body = {"v": 1, "name": case["name"], "why": case["why"], "flags": flags(params), "params": params,
+    body = {"v": 1, "name": case["name"], "why": case["why"], "flags": flags(params, case.get("engine")), "params": params,
             **medium_of(case)}
     text = json.dumps(body, separators=(",", ":"))[:-1]
     if generated:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# A port of the samplers to numpy, written from sampl-samplers(7) alone. Reads lines of samples/vectors, and answers each as check.py expects.
-# wrong.py replaces single functions of it.
+# A port of the samplers to numpy, written from sampl-samplers(7) and sampl-engines(7) alone. Reads lines of samples/vectors, and answers each
+# as check.py expects. wrong.py replaces single functions of it.
 import json
 import math
 import re
@@ -17,13 +17,13 @@ class List:
     """The candidates: ids and logits in list order, and the mark `sorted`."""
 
     def __init__(self, x):
-        self.id, self.x, self.sorted, self.start = np.arange(len(x)), np.array(x, F), False, np.array(x, F)
+        self.id, self.x, self.sorted, self.start, self.p = np.arange(len(x)), np.array(x, F), False, np.array(x, F), None
 
     def __len__(self):
         return len(self.id)
 
     def keep(self, places):
-        self.id, self.x = self.id[places], self.x[places]
+        self.id, self.x, self.p = self.id[places], self.x[places], None if self.p is None else self.p[places]
 
     def sort(self):
         if not self.sorted:
@@ -474,14 +474,194 @@ def mirostat(c, a, s):
     return at
 
 
+# ---- stages of engines. All but those of sglang and akunu-gpu mask, so that the list stays the whole row
+
+
+def softmax_wide(x):
+    w = weights(x, x.max()).astype(np.float64)
+    return (w / w.sum()).astype(F)
+
+
+def top_k_ties(c, a, s):
+    t = np.sort(c.x)[::-1][min(a["top_k"], len(c)) - 1]
+    c.x[c.x < t] = -INF
+
+
+def mask_rising(c, p, limit):
+    by = np.lexsort((c.id, c.x))
+    gone = running(p[by]).astype(F) <= limit
+    gone[-1] = False
+    c.x[by[gone]] = -INF
+
+
+def top_p_rising(c, a, s):
+    mask_rising(c, softmax_wide(c.x), F(1.0 - a["top_p"]))
+
+
+def top_p_rising_f32(c, a, s):
+    mask_rising(c, softmax_wide(c.x), F(1) - F(a["top_p"]))
+
+
+def min_p_prob(c, a, s):
+    p = softmax_wide(c.x)
+    c.x[p < p.max() * F(a["min_p"])] = -INF
+
+
+def min_p_masks(c, a, s):
+    c.x[c.x < c.x.max() + F(math.log(F(a["min_p"])))] = -INF
+
+
+def top_h_ties(c, a, s):
+    best = order(c)[:100]
+    p = softmax_wide(c.x[best])
+    best, p = best[p > 0], p[p > 0]
+    t = -p * np.log(p)
+    stays = running(t).astype(F) <= F(F(t.sum(dtype=np.float64)) * F(a["top_h"]))
+    stays[0] = True
+    c.x[np.setdiff1d(np.arange(len(c)), best[stays])] = -INF
+
+
+def softmax_cut(c, a, s):
+    c.p = softmax_wide(c.x)
+    s.cut = a["top_k"] > 0 or a["top_p"] < 1 or a["min_p"] > 0
+    if s.cut:
+        c.keep(np.lexsort((c.id, -c.p)))
+        before = running(c.p).astype(F) - c.p
+        stays = (c.p > 0) & (c.p >= c.p[0] * F(a["min_p"])) & (np.arange(len(c)) < (a["top_k"] if a["top_k"] > 0 else len(c)))
+        if a["top_p"] < 1:
+            stays &= before <= F(a["top_p"])
+        c.keep(stays)
+
+
+def round_f16(c, a, s):
+    c.x = c.x.astype(np.float16).astype(F)
+    c.x[c.x <= -65504] = -INF
+
+
+def filters(c, a, s):
+    """softmax_scaled, top_k_prob_all, min_p_cut and top_p_reach."""
+    if a["top_k"] <= 0 and a["top_p"] >= 1 and a["min_p"] <= 0:
+        return
+    f = F(1) / F(a["temperature"])
+    w = weights(c.x * f, c.x.max() * f)
+    c.p = w * (F(1) / F(w.sum(dtype=np.float64)))
+    c.keep(np.lexsort((c.id, -c.p))[: a["top_k"] if a["top_k"] > 0 else len(c)])
+    if a["min_p"] > 0:
+        c.keep(slice(0, first(c.p[1:] < c.p[0] * F(a["min_p"]), len(c)) + 1))
+    if a["top_p"] < 1:
+        c.keep(slice(0, first(running(c.p).astype(F) >= F(a["top_p"]), len(c)) + 1))
+
+
+# ---- selectors of engines
+
+
+def draw_exp(c, a, s):
+    g = s.generator("draw_exp")
+    words = [(g.word() << 32 | g.word()) & (2**53 - 1) for _ in c.id]
+    q = -np.log1p(-np.array(words, np.float64) * 2.0**-53)
+    q = np.where(q == 0, np.finfo(F).smallest_subnormal, q).astype(F)
+    c.p = softmax_wide(c.x)
+    return int(np.argmax(c.p / q))
+
+
+def newest(s):
+    return len(s.history) - 1
+
+
+def halves(n):
+    return n & 0xFFFFFFFF, n >> 32 & 0xFFFFFFFF
+
+
+def philox(counter, key):
+    """Word 0 of Philox4x32-10 of arrays of counters."""
+    word, low, by = [np.asarray(n, np.uint64) for n in counter], np.uint64(0xFFFFFFFF), np.uint64(32)
+    for i in range(10):
+        k = [np.uint64((key[0] + i * 0x9E3779B9) % 2**32), np.uint64((key[1] + i * 0xBB67AE85) % 2**32)]
+        a, b = np.uint64(0xD2511F53) * word[0], np.uint64(0xCD9E8D57) * word[2]
+        word = [b >> by ^ word[1] ^ k[0], b & low, a >> by ^ word[3] ^ k[1], a & low]
+    return word[0]
+
+
+def signed_magnitude(w):
+    return np.where(w < 0, -w - 1, w)
+
+
+def gumbel_philox(c, a, s):
+    key = int(philox((*halves(newest(s)), 0, 0), halves(a["seed"])))
+    w = philox((c.id, 0, 0, 0), (key, 0)).astype(np.uint32).view(np.int32).astype(np.int64)
+    u = np.maximum(signed_magnitude(w).astype(F) * F(4.6566127342e-10), F(4.6566127342e-10))
+    with np.errstate(divide="ignore"):
+        g = -np.log((-np.log1p(-u.astype(np.float64))).astype(F).astype(np.float64)).astype(F)
+    c.p = softmax_wide(c.x)
+    return int(np.argmax(c.x + g))
+
+
+def murmur(words):
+    """MurmurHash3_x86_32 with seed 0 of four words; the last may be an array."""
+    h, low = np.uint64(0), np.uint64(0xFFFFFFFF)
+
+    def turned(n, by):
+        return (n << np.uint64(by) | n >> np.uint64(32 - by)) & low
+    for word in words:
+        k = np.asarray(word, np.uint64) * np.uint64(0xCC9E2D51) & low
+        h = turned(h ^ turned(k, 15) * np.uint64(0x1B873593) & low, 13) * np.uint64(5) + np.uint64(0xE6546B64) & low
+    h = h ^ np.uint64(16)
+    h = (h ^ h >> np.uint64(16)) * np.uint64(0x85EBCA6B) & low
+    h = (h ^ h >> np.uint64(13)) * np.uint64(0xC2B2AE35) & low
+    return h ^ h >> np.uint64(16)
+
+
+def gumbel_murmur(c, a, s):
+    column = np.arange(len(c)) if s.cut else c.id
+    h = murmur([*halves(a["seed"]), newest(s) % 2**32, column]).astype(np.float64)
+    with np.errstate(divide="ignore"):
+        v = np.clip(np.log(h / 4294967295.0), -np.finfo(np.float64).max, -(2.0**-32))
+        log_p = np.log(c.p.astype(np.float64)) if s.cut else np.log(c.p).astype(np.float64)
+    noise = -np.log(-v)
+    c.p = (c.p / c.p.sum(dtype=np.float64)).astype(F)
+    return int(np.argmax(log_p + noise))
+
+
+def gumbel_hash(counter):
+    n, low = np.asarray(counter, np.uint64) & np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF)
+    n = n * np.uint64(747796405) + np.uint64(2891336453) & low
+    w = ((n >> (n >> np.uint64(28)) + np.uint64(4)) ^ n) * np.uint64(277803737) & low
+    return w >> np.uint64(22) ^ w
+
+
+def ln(x):
+    return np.log(x.astype(np.float64)).astype(F)
+
+
+def gumbel(c, a, s):
+    rows = len(s.history) - len(s.prompt)
+    u = np.clip(gumbel_hash((rows + a["seed"]) * 2654435761 % 2**32 + c.id).astype(F) * F(2.0**-32), F(1e-7), F(1) - F(1e-7))
+    y = (c.x + F(a["temperature"]) * -ln(-ln(u))).astype(np.float16)
+    c.p = softmax_wide(c.x / F(a["temperature"]))
+    return min(np.flatnonzero(y == y.max()), key=lambda i: c.id[i])
+
+
 SELECTORS = {"dist": dist, "greedy": greedy, "adaptive_p": adaptive_p}
 SAMPLERS = {f.__name__: f for f in (penalties, encoder_penalty, dry, no_repeat_ngram, top_n_sigma, min_k, top_k, top_a, tfs, tfs_tg, typ_p, top_p,
                                     epsilon_cutoff, eta_cutoff, min_p, p_step, xtc, scatter, temperature, smoothing, top_h, p_less, p_less_norm, skew)}
 
 
+ENGINES = {
+    "transformers": ([temperature, top_h_ties, top_k_ties, top_p_rising, min_p_prob], draw_exp),
+    "vllm": ([temperature, min_p_prob, top_k_ties, top_p_rising_f32], draw_exp),
+    "vllm-v2": ([temperature, min_p_masks, top_k_ties, top_p_rising_f32], gumbel_philox),
+    "sglang": ([temperature, softmax_cut], gumbel_murmur),
+    "akunu-gpu": ([round_f16, filters], gumbel),
+}
+# Stages of engines that a sampler's parameter switches off.
+LIKE = {"top_h_ties": "top_h", "top_k_ties": "top_k", "top_p_rising": "top_p", "top_p_rising_f32": "top_p", "min_p_prob": "min_p",
+        "min_p_masks": "min_p"}
+
+
 class Sequence:
     def __init__(self, a, history):
         self.texts, self.vectors = None, None  # of the tokens, for scatter
+        self.cut = False  # by softmax_cut
         self.seed, self.prompt, self.history, self.generators, self.state = a["seed"], list(history), list(history), {}, {}
 
     def generator(self, name):
@@ -489,6 +669,8 @@ class Sequence:
 
 
 def chain(a):
+    if "engine" in a:
+        return ENGINES[a["engine"]]
     names = [] if a["mirostat"] else list(a["samplers"])
     selector = next((SELECTORS[name] for name in names if name in SELECTORS), dist)
     stages = [SAMPLERS[name] for name in names if name not in SELECTORS]
@@ -501,12 +683,13 @@ def off(f, a):
     return {"top_k": a["top_k"] <= 0, "top_p": a["top_p"] >= 1, "min_p": a["min_p"] <= 0, "typ_p": a["typical_p"] >= 1,
             "penalties": not a["repeat_last_n"] or (a["repeat_penalty"] == 1 and not a["frequency_penalty"] and not a["presence_penalty"]),
             "temperature": a["temperature"] == 1 and a["dynatemp_range"] <= 0, "dry": not a["dry_multiplier"] or not a["dry_penalty_last_n"],
-            "xtc": a["xtc_probability"] <= 0 or a["xtc_threshold"] > 0.5, "top_n_sigma": a["top_n_sigma"] <= 0}.get(f.__name__, False)
+            "xtc": a["xtc_probability"] <= 0 or a["xtc_threshold"] > 0.5, "top_n_sigma": a["top_n_sigma"] <= 0,
+            "top_h": not a["top_h"]}.get(LIKE.get(f.__name__, f.__name__), False)
 
 
 DEFAULTS = {"scatter_classes": False, "mirostat": 0, "logit_bias": [], "bad_words_ids": [], "min_keep": 0, "temperature": 1, "dynatemp_range": 0, "dynatemp_exponent": 1,
             "top_k": 0, "top_p": 1, "min_p": 0, "typical_p": 1, "top_n_sigma": -1, "xtc_probability": 0, "xtc_threshold": 0.1, "dry_multiplier": 0, "dry_breaker_tokens": [],
-            "dry_penalty_last_n": 64, "repeat_last_n": 64, "repeat_penalty": 1, "frequency_penalty": 0, "presence_penalty": 0}
+            "dry_penalty_last_n": 64, "repeat_last_n": 64, "repeat_penalty": 1, "frequency_penalty": 0, "presence_penalty": 0, "top_h": 0}
 
 
 def logits(line):
@@ -525,7 +708,7 @@ def splitmix64(seed, n):
 
 
 def answer(line):
-    a = {**DEFAULTS, **line["params"]}
+    a = {**DEFAULTS, **line["params"], **({"engine": line["engine"]} if "engine" in line else {})}
     s = Sequence(a, line["history"])
     s.texts = line.get("texts")
     if "vectors" in line:

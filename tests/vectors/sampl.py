@@ -11,7 +11,7 @@ import tempfile
 
 import make
 
-COMMAND = [sys.argv[1], "-s", "1", "--dry-sequence-breaker", "none", "--dump-probs", "-O", "json"]
+COMMAND = [sys.argv[1], "-s", "1", "--dump-probs", "-O", "json"]
 
 
 def rows(line):
@@ -39,7 +39,7 @@ def tokens(line):
 
 def main():
     lines, groups, flags = [json.loads(line) for line in sys.stdin], {}, sys.argv[2:] == ["flags"]
-    for line in lines:  # lines with the same texts and vectors share a process
+    for line in lines:  # lines with the same engine, texts and vectors share a process
         medium = make.medium_of(line)
         groups.setdefault(line["name"] if flags else json.dumps([medium, tokens(line)]) if medium else "", []).append(line)
     for group in groups.values():
