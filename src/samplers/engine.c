@@ -148,6 +148,14 @@ double engine_default(const struct engine *engine, const struct catalog *c, size
     return param_value(row, row->def);
 }
 
+bool engine_has_range(const struct engine *engine, const char *flag)
+{
+    const struct engine_range *range = engine->ranges;
+    while (range->flag && strcmp(range->flag, flag) != 0)
+        range++;
+    return range->flag != NULL;
+}
+
 const struct engine_range *engine_refused(const struct engine *engine, const struct catalog *c, const double *value)
 {
     for (const struct engine_range *range = engine->ranges; range->flag; range++) {

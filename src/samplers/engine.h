@@ -64,6 +64,9 @@ bool engine_has_free(const struct engine *engine, const char *name, size_t len);
 // Returns the engine's default of a parameter, by its number of the catalog.
 double engine_default(const struct engine *engine, const struct catalog *c, size_t number);
 
+// Has the engine a range of its own for the parameter?
+bool engine_has_range(const struct engine *engine, const char *flag);
+
 // Returns the range of the engine that one of the values, by number of the catalog, is outside of; NULL: they are all
 // inside.
 const struct engine_range *engine_refused(const struct engine *engine, const struct catalog *c, const double *value);

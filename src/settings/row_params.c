@@ -93,7 +93,8 @@ static bool read_param(struct change *ch, size_t number, const cJSON *item)
     if (!server_number(ch, item, row->type == PARAM_INT, &v))
         return false;
     const bool no_int = row->type == PARAM_INT && (v < INT32_MIN || v > INT32_MAX);
-    if (!no_int && !server_range(row, item->string, &v, ch->e))
+    // An engine's own range holds in place of the server's.
+    if (!no_int && !engine_has_range(ch->draft.parts.engine, row->flag) && !server_range(row, item->string, &v, ch->e))
         return false;
     return value_check(row, v, "", value, ch->e) || value_check(row, v, number_as_written(item, v, text), value,
                                                                 ch->e); // again, as only a message needs the text
