@@ -517,3 +517,9 @@ lists() {
     sampl -s 1 -n 4096 --top-k 40 --against other.f32 base.f16 -O json >want
     [ "$(jq -c '[.kept, .same, .overlap]' got)" = "$(jq -c '[.kept, .same, .overlap]' want)" ]
 }
+
+@test "a temperature of nearly 0 may overflow on the logits of the full row, and not on the list" {
+    reply 1=-0.5,2=-1.5 1=-0.3,2=-3 >list.json
+    [ "$(exact --samplers 'top_k;temperature' --top-k 2 --temp 1e-31)" = '0 0' ]
+    [ "$(exact --samplers 'top_k;temperature' --top-k 2 --temp 1e-20)" = '1 1' ]
+}

@@ -35,8 +35,13 @@ static void divide_all(const struct kern *kern, float *x, size_t n, const void *
         x[i] = isnan(x[i]) ? -INFINITY : x[i];
 }
 
+// A logit of a full row, divided by a temperature below this, may overflow where the log-probability of a list does not.
+#define LEAST_OF_LISTS 1e-30f
+
 static void apply_temperature(struct cand *c, float temp)
 {
+    if (temp > 0.0f && temp < LEAST_OF_LISTS && c->rest.scale == SCALE_LOGPROBS)
+        rest_mask(c, false);
     if (temp <= 0.0f)
         cand_mask_all_but_max(c);
     else
