@@ -523,3 +523,12 @@ lists() {
     [ "$(exact --samplers 'top_k;temperature' --top-k 2 --temp 1e-31)" = '0 0' ]
     [ "$(exact --samplers 'top_k;temperature' --top-k 2 --temp 1e-20)" = '1 1' ]
 }
+
+@test "masked candidates that a list lacks count for the min_keep of xtc" {
+    sampl -s 1 --neutral --emit list=2 -O json >list.json 2>/dev/null <<<'[3,2.9,0,0,0]'
+    for keep in 1 2; do
+        sampl -s 1 --samplers 'top_n_sigma;xtc' --top-nsigma 0.5 --xtc-probability 1 --min-keep $keep <<<'[3,2.9,0,0,0]' >full
+        [ "$(cat full)" = 1 ]
+        [ "$(exact --samplers 'top_n_sigma;xtc' --top-nsigma 0.5 --xtc-probability 1 --min-keep $keep)" = $((2 - keep)) ]
+    done
+}

@@ -59,8 +59,12 @@ static void drop(struct cand *c, const struct xtc_params *p)
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    if (rest_has_two(c) && acts(self, c, stage->params))
-        drop(c, stage->params);
+    const struct xtc_params *const p = stage->params;
+    if (!rest_has_two(c) || !acts(self, c, p))
+        return;
+    if (p->min_keep > 1) // which masked candidates count for
+        rest_needs_count(c);
+    drop(c, p);
 }
 
 // Returns how many of the best reach the threshold, if that is certain; else SIZE_MAX. The rest counts in the sum.
