@@ -77,3 +77,32 @@ lists() {
     sampl -n 6 -s 1 --accept 0,1 --samplers 'scatter;penalties;top_k' --top-k 1 --scatter-strength 0.5 --scatter-k 2 --repeat-penalty 2 list.json 2>note >ids
     run -1 grep 'multiplies\|needs logits' note
 }
+
+@test "a breaker that is cut acts as its first 40 bytes" {
+    local long
+    long=$(printf 'z%.0s' {1..50})
+    printf 'x\ny\n%s\n' "${long:0:45}" >vocab.txt
+    dump() {
+        sampl --vocab vocab.txt -s 1 --prompt-tokens 0,1,2,0,1,2,0 --samplers dry --dry-multiplier 1 --dry-allowed-length 1 \
+            --dry-sequence-breaker "$1" --emit logits -O text <<<'[0,0,0]' 2>note
+    }
+    dump "$long" >whole
+    grep -q 'is cut after 40 bytes' note
+    dump "${long:0:40}" >part
+    run -1 grep 'is cut' note
+    cmp whole part
+    dump none >without
+    run -1 cmp -s whole without
+}
+
+@test "the note on equal chains counts all of them" {
+    local n i k variants
+    for n in 2 5 9 14; do
+        variants=()
+        for ((i = 0; i < n; i++)); do variants+=(--vs "v$i: --top-k $((5 + i % 3))"); done
+        sampl -s 1 "${variants[@]}" -O json <<<'[1,2,3]' 2>notes >table
+        k=$(grep -c "^sampl: note: variants '" notes || :)
+        i=$(sed -n 's/^sampl: note: \([0-9]*\) more variants come.*/\1/p' notes)
+        [ $((k + ${i:-0})) -eq $((n - (n < 3 ? n : 3))) ] || { cat notes; return 1; }
+    done
+}

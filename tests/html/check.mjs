@@ -387,6 +387,11 @@ check("partial: the page says what lies outside of the list", async () => {
   assert.equal((await page.$$eval("#lines path.faint", (all) => all.map((path) => path.getAttribute("d")))).join(""), "");
   await accessible(page);
   await close(page);
+  // A token that the list lacks is not masked.
+  const other = await open(make("unlisted", "--accept", "1", "--vs", "chat", "--rows", ":1", "samples/reply.json"));
+  assert.match(await text(other, "#row tbody"), /not listed/);
+  assert.doesNotMatch(await text(other, "#row tbody"), /masked/);
+  await close(other);
 });
 
 check("ids: an id is never broken over lines, and the page asks for --vocab", async () => {
