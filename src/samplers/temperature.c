@@ -35,7 +35,7 @@ static void divide_all(const struct kern *kern, float *x, size_t n, const void *
         x[i] = isnan(x[i]) ? -INFINITY : x[i];
 }
 
-// A logit of a full row, divided by a temperature below this, may overflow where the log-probability of a list does not.
+// A logit of a full row, divided by a temperature below this, may overflow where a log-probability of a list does not.
 #define LEAST_OF_LISTS 1e-30f
 
 static void apply_temperature(struct cand *c, float temp)
