@@ -69,8 +69,7 @@ static void print_directory(const struct tensors *t, uint64_t rows, struct build
         at += bytes;
     }
     builder_byte(b, '}');
-    while (b->len % 8)
-        builder_byte(b, ' ');
+    builder_pad(b, ' ', (8 - b->len % 8) % 8);
     len = b->len - sizeof len;
     if (builder_whole(b))
         memcpy(b->text, &len, sizeof len);
