@@ -129,7 +129,7 @@ static bool find_columns(const cJSON *root, struct safetensors *st, struct err *
 {
     static const struct {
         const char *name, *type;
-        int kind;
+        enum column_type kind;
     } columns[COLUMNS] = {
         {"tail_n", "I32", COLUMN_I32},     {"tail_masked", "I32", COLUMN_I32}, {"tail_lse", "F64", COLUMN_F64},
         {"tail_max", "F32", COLUMN_F32},   {"tail_sum", "F32", COLUMN_F32},    {"tail_sd", "F32", COLUMN_F32},

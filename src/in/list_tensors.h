@@ -10,8 +10,10 @@
 // Columns of lists with a tail: the members of the tail, and the token that follows each row.
 enum { COLUMN_TOKEN = TAIL_MEMBERS, COLUMN_TOKEN_LOGIT, COLUMNS };
 
+enum column_type { COLUMN_NONE, COLUMN_I32, COLUMN_F32, COLUMN_F64 };
+
 struct list_column {
-    enum { COLUMN_NONE, COLUMN_I32, COLUMN_F32, COLUMN_F64 } type;
+    enum column_type type;
     uint64_t begin;            // as ids_begin
     const unsigned char *data; // set by list_tensors_open
 };
