@@ -380,7 +380,7 @@ const drawChain = () => {
   const chain = byId("chain"), keyOf = (node) => node.getAttribute("aria-label") || node.id;
   const key = focusAfter || (chain.contains(touched) ? keyOf(touched) : "");
   const focused = chain.contains(document.activeElement);
-  const movable = !stages.engine && samplersNow().length > 0;
+  const movable = stages.engine === "llama" && samplersNow().length > 0;
   let n = 0;
   const place = (stage) => movable && inChain(stage) && stage.name !== "dist" ? n++ : -1;
   const items = stages.chain.map((stage, index) => stageItem(stage, place(stage), index));
@@ -430,7 +430,7 @@ const drawControls = (valid = true) => {
   const shipped = presets.map(({ name, about }) => [name, about ? `${name}: ${about}` : name]);
   choices(byId("preset"), [["", "none"], ...shipped, ...files], options.get("preset") || "");
   const engines = optionOf("engine").choices.map((name) => [name, name]);
-  choices(byId("engine"), engines, stages.engine || options.get("engine") || "llama");
+  choices(byId("engine"), engines, stages.engine || "llama");
   byId("seed").value = seed();
   byId("rows").value = rows;
   byId("width").value = width;
