@@ -197,16 +197,16 @@ def run_chain(text, samplers, options):
     if samplers == "mirostat":
         chain = [] if "--mirostat " in options else ["--mirostat", "2"]
     command = [SAMPL, "-s", "1", "--independent", "--n-vocab", str(VOCAB), "--prompt-tokens", HISTORY, "-O", "json",
-               "--dump-probs", *chain, *options.split()]
+               "--on-error", "skip", "--dump-probs", *chain, *options.split()]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    if done.returncode:
+    if done.returncode > 1: # 1: all listed tokens of a row are banned
         sys.exit("%s: status %d: %s" % (" ".join(command), done.returncode, done.stderr))
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def is_exact(part):
-    """A record without "exact" is that of a complete list."""
-    return part.get("exact", True)
+    """A record without "exact" is that of a complete list, or of a list without an allowed token."""
+    return "error" not in part and part.get("exact", True)
 
 
 def difference(row, full, part):
