@@ -102,7 +102,6 @@ void idmap_free(struct idmap *m)
     *m = (struct idmap){0};
 }
 
-// A table that once held many more ids than now is not swept for the few.
 // Takes out all numbers. Costs O(slots), which are as many as the most numbers that were ever there ask for.
 static void hash_clear(struct hash_table *t)
 {
@@ -111,6 +110,7 @@ static void hash_clear(struct hash_table *t)
     t->n = 0;
 }
 
+// A table that once held many more ids than now is not swept for the few.
 void idmap_clear(struct idmap *m)
 {
     if (m->numbers.slots <= 16 * m->n)

@@ -122,7 +122,7 @@ static bool ends_lists(const struct recipe *recipe)
     return false;
 }
 
-bool has_factor(const struct stage *stage)
+bool stage_has_factor(const struct stage *stage)
 {
     static const char names[] = "repeat-penalty encoder-repeat-penalty";
     const struct param *const row = stage->sampler->params;
@@ -132,15 +132,11 @@ bool has_factor(const struct stage *stage)
 
 const struct stage *recipe_reads_logits(const struct recipe *recipe)
 {
-    for (size_t i = 0; i < recipe->n_stages; i++) {
-        const struct stage *const stage = &recipe->stage[i];
-        const struct sampler *const s = stage->sampler;
-        if (!stage_enabled(stage))
-            continue;
-        if (s == &sampler_scatter || s == &sampler_skew || s == &sampler_log_softmax) // they write ln p
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
+        if (s->sampler->scale == WRITES_LOGPROBS)
             return NULL;
-        if (s == &sampler_round_f16 || s == &sampler_gumbel || has_factor(stage))
-            return stage;
+        if (s->sampler->scale == READS_LOGITS || stage_has_factor(s))
+            return s;
     }
     return NULL;
 }

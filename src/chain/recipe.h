@@ -180,7 +180,7 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 const char *recipe_by_chance(const struct recipe *recipe);
 
 // Does the stage multiply negative logits, and divide positive ones, by a factor other than 1?
-bool has_factor(const struct stage *stage);
+bool stage_has_factor(const struct stage *stage);
 
 // Returns the first stage that runs and depends on the size or the sign of the row's logits, which log-probabilities do
 // not tell. NULL: there is none, or a stage before it writes ln p in any row.

@@ -137,10 +137,10 @@ static bool find_columns(const cJSON *root, struct safetensors *st, struct err *
     struct list_tensors *const t = &st->lists;
     const char *const n_vocab = cJSON_GetStringValue(json_member(json_member(root, METADATA), "n_vocab"));
     int64_t whole = 0;
-    t->has_tail = json_member(root, columns[TAIL_LSE].name);
+    const bool tail = json_member(root, columns[TAIL_LSE].name);
     if (n_vocab && whole_number(n_vocab, NULL, 1, INT32_MAX, &whole))
         t->n_vocab = (size_t)whole;
-    for (size_t i = 0; t->has_tail && i < COLUMNS; i++) {
+    for (size_t i = 0; tail && i < COLUMNS; i++) {
         const cJSON *const tensor = json_member(root, columns[i].name), *const shape = json_array(tensor, "shape");
         const char *const type = cJSON_GetStringValue(json_member(tensor, "dtype"));
         uint64_t rows;

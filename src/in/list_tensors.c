@@ -112,8 +112,8 @@ static bool read_listed_row(struct list_tensors *t, const struct matrix *m, uint
         if (!sparse_add(&t->row, (uint32_t)id, x, e))
             return false;
     }
-    return t->has_tail ? tail_row(t, index, config->n_vocab, r, e)
-                       : token_list_row(&t->row, t->logits, unit, input_n_vocab(config), &r->logits, e);
+    return t->column[TAIL_LSE].type ? tail_row(t, index, config->n_vocab, r, e)
+                                    : token_list_row(&t->row, t->logits, unit, input_n_vocab(config), &r->logits, e);
 }
 
 bool list_tensors_next(struct list_tensors *t, struct matrix *m, struct source *s, const struct input_config *config,

@@ -21,11 +21,10 @@ struct list_column {
 struct list_tensors {
     size_t id_size; // bytes of an id, from 1 to 8; 0: there are no such tensors
     bool id_signed;
-    bool logits;                       // the numbers are logits, else log-probabilities
-    uint64_t ids_begin, numbers_begin; // bytes from the current one of the source to each tensor
-    struct list_column column[COLUMNS];
-    bool has_tail;
-    size_t n_vocab; // of lists with a tail; 0: not known
+    bool logits;                        // the numbers are logits, else log-probabilities
+    uint64_t ids_begin, numbers_begin;  // bytes from the current one of the source to each tensor
+    struct list_column column[COLUMNS]; // those of a list with a tail have a type
+    size_t n_vocab;                     // of lists with a tail; 0: not known
 
     // set by list_tensors_open
     const unsigned char *ids, *numbers;

@@ -11,8 +11,8 @@
 
 struct builder;
 
-// What strings and names of a tree hold in place of a NUL, U+0000: two bytes that are never UTF-8. Loose texts may hold
-// these bytes for a NUL, too. The reader of a tree either refuses NULs or reads texts with json_add_text.
+// Stands for a NUL, U+0000, in strings and names of a tree: two bytes that are never UTF-8. Loose texts may hold these
+// bytes for a NUL, too. The reader of a tree either refuses NULs or reads texts with json_add_text.
 #define JSON_NUL "\xc0\x80"
 
 // How strictly a text is checked. Each text must be one JSON value, perhaps between white space, with at most

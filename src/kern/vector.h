@@ -43,7 +43,7 @@ DEFINE_VECTOR(hu16, uint16_t, VECTOR / 2)
 #endif
 
 // KEEP keeps a loaded vector in its register. Without it, gcc 12 loads the vector again for each use, and loads bound
-// the loop: 600 us a row instead of 410.
+// the loop: scatter with 64 vectors of 4096 numbers takes 600 us a row instead of 410.
 #if defined __x86_64__ && !defined __clang__
 #define KEEP(V) __asm__("" : "+v"(V))
 #else

@@ -44,10 +44,10 @@ struct unlisted {
     bool unsure;      // it is not certain whether a stage, which counts the candidates first, draws in the full row
     double low, high; // logarithms of the bounds of the unlisted candidates' weight
     double most;      // bound of their number; infinite: not known
-    size_t
-        ranked; // so many best of the list are those of the full row, equal logits included; 0 once a logit has changed
-    float exp_sum, deviation; // the full row's cand_exp_sum and cand_deviation, as long as all its candidates are left
-                              // as they were; else 0 or NaN
+    // As many best of the list are those of the full row, equal logits included. 0 once a logit has changed.
+    size_t ranked;
+    // The full row's cand_exp_sum and cand_deviation, as long as all candidates are as they were; else 0 or NaN.
+    float exp_sum, deviation;
 };
 
 // A stage has changed, masked or removed a candidate: sums of the full row no longer hold.

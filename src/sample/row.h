@@ -27,7 +27,7 @@ struct row_rest {
     double most;      // bound of the number of the unlisted tokens that are not masked; infinite: not known
     bool logits;      // probabilities were expected, but add up to more than 1.02: logits of a complete row
 
-    // Of a list of logits with a tail, else 0 or NaN. All numbers of such a list have the bits of the whole row.
+    // Set for a list of logits with a tail; else 0 or NaN. All numbers of such a list have the bits of the whole row.
     size_t ranked;            // the listed tokens that rank before all others
     float exp_sum, deviation; // of the whole row: cand_exp_sum and cand_deviation
 };

@@ -155,6 +155,10 @@ struct sampler {
 
     bool learns; // the state has numbers of earlier rows' distributions
 
+    // How the stage uses the size and the sign of the row's logits, which log-probabilities do not tell: not at all;
+    // or its outcome depends on them; or it writes ln p, so that no later stage sees them.
+    enum { IGNORES_SCALE, READS_LOGITS, WRITES_LOGPROBS } scale;
+
     // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other
     // parameters, it would change nothing.
     struct {

@@ -56,7 +56,7 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
     c->kern->multiply(c->logit, c->n, factor);
 }
 
-const struct sampler sampler_round_f16 = {.name = "round_f16", .apply = round_f16};
+const struct sampler sampler_round_f16 = {.name = "round_f16", .scale = READS_LOGITS, .apply = round_f16};
 const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .rest = {apply_with_rest}};
 const struct sampler sampler_scale = {.name = "scale",
                                       PARAMS(temp, engine_stage_params),

@@ -115,5 +115,6 @@ const struct sampler sampler_gumbel = {.name = "gumbel",
                                        PARAMS(params, value_params),
                                        .size = sizeof(uint32_t),
                                        .selector = true,
+                                       .scale = READS_LOGITS,
                                        .apply = apply,
                                        .reset = reset};

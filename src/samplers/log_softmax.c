@@ -72,7 +72,8 @@ static void scale_wide(void *self, struct cand *c, const struct stage *stage)
     cand_map(c, multiply_logits, &factor);
 }
 
-const struct sampler sampler_log_softmax = {.name = "log_softmax", .apply = log_softmax, .rest = {log_softmax_rest}};
+const struct sampler sampler_log_softmax = {
+    .name = "log_softmax", .scale = WRITES_LOGPROBS, .apply = log_softmax, .rest = {log_softmax_rest}};
 const struct sampler sampler_top_k_id = {.name = "top_k_id",
                                          .limits = LIMITS_OTHERWISE,
                                          PARAMS(top_k, count_params),

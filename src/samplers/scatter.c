@@ -458,6 +458,7 @@ static bool needs_rows(const struct stage *stage)
 }
 
 const struct sampler sampler_scatter = {.name = "scatter",
+                                        .scale = WRITES_LOGPROBS,
                                         .letter = 'r',
                                         .heading = "Scatter",
                                         PARAMS(params, scatter_params),

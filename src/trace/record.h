@@ -67,7 +67,7 @@ struct stat_column {
 enum { STAT_COLUMNS = 17 };
 extern const struct stat_column stat_columns[STAT_COLUMNS]; // in the order of the groups
 
-// What a list of a row's best tokens leaves out: its unlisted tokens.
+// The size of the tail of a list: the tokens of the row that the list leaves out.
 struct tail_size {
     size_t n, masked;  // of those that are not masked, and of those that are
     float max;         // the largest logit of the n; -inf: there are none

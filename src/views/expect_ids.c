@@ -69,19 +69,15 @@ static void explain(struct dest *d, const struct record *r, const struct expecte
 {
     struct builder *const b = &d->text;
     const int n = decimals(x);
-    char room[NUMBER_TEXT];
+    char room[NUMBER_TEXT], gone[2 * NUMBER_TEXT];
     if (x->kept && isnan(x->draw))
         builder_format(b, "  %" PRIu32 " is among the %zu kept\n", x->id, r->kept);
     else if (x->kept)
         builder_format(b, "  %" PRIu32 " is among the %zu kept, its share is [%.*f, %.*f)\n", x->id, r->kept, n,
                        x->wanted.low, n, x->wanted.high);
-    else if (!x->removed_by && !x->listed && r->partial)
-        builder_format(b, "  %" PRIu32 " is not listed; it may be among the tokens that are left\n", x->id);
-    else if (!x->removed_by)
-        builder_format(b, "  %" PRIu32 " is masked in the row\n", x->id);
     else {
-        builder_format(b, "  %" PRIu32 " is not among the %zu kept: ", x->id, r->kept);
-        expect_limit_text(b, x);
+        snprintf(gone, sizeof gone, "is not among the %zu kept", r->kept);
+        expect_removal_text(b, x, r->partial, gone);
     }
     if (!isnan(x->draw))
         builder_format(b, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n,

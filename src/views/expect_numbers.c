@@ -79,7 +79,7 @@ static double common_sum(const struct expect *v, const struct record *r, const f
     return sum;
 }
 
-// What the comparison of a row's numbers gives.
+// The outcome of the comparison of a row's numbers.
 struct numbers {
     size_t differing, first;
     double max; // the largest difference of numbers that are not masked
@@ -117,18 +117,12 @@ static void explain_kept(struct expect *v, const struct record *r)
         if (said[x->kept])
             continue;
         said[x->kept] = true;
-        builder_format(&d->text, "  %" PRIu32, x->id);
-        if (x->kept && !x->edge_of)
-            builder_format(&d->text, " is lost: the chain keeps it (rank %zu)\n", x->rank);
-        else if (x->kept) {
-            builder_format(&d->text, " is lost: %s keeps it", x->edge_of);
-            expect_limit_text(&d->text, x);
-        } else if (!x->removed_by && !x->listed && r->partial)
-            builder_string(&d->text, " is not listed; it may be among the tokens that are left\n");
-        else if (!x->removed_by)
-            builder_string(&d->text, " is masked in the row\n");
+        if (!x->kept)
+            expect_removal_text(&d->text, x, r->partial, "is gone");
+        else if (!x->edge_of)
+            builder_format(&d->text, "  %" PRIu32 " is lost: the chain keeps it (rank %zu)\n", x->id, x->rank);
         else {
-            builder_string(&d->text, " is gone: ");
+            builder_format(&d->text, "  %" PRIu32 " is lost: %s keeps it", x->id, x->edge_of);
             expect_limit_text(&d->text, x);
         }
     }

@@ -124,10 +124,6 @@ void expect_limit_text(struct builder *b, const struct expected *x)
 {
     char room[NUMBER_TEXT];
     const char *const limit = x->limit.name ? named_text(&x->limit, room) : "";
-    if (!x->kept && !x->rank) // an earlier stage of the full row may have removed it
-        builder_format(b, "it is gone after %s", x->removed_by);
-    else if (!x->kept)
-        builder_format(b, "%s removed it", x->removed_by);
     if (!x->rank)
         builder_format(b, ", %s%s%s\n", x->listed ? "below the list" : "not listed", *limit ? "; its limit is " : "",
                        limit);
@@ -142,6 +138,21 @@ void expect_limit_text(struct builder *b, const struct expected *x)
         builder_format(b, ": rank %zu of %s\n", x->rank, limit);
     else
         builder_format(b, " (rank %zu%s%s)\n", x->rank, *limit ? ", limit " : "", limit);
+}
+
+void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *gone)
+{
+    builder_format(b, "  %" PRIu32 " ", x->id);
+    if (!x->removed_by) {
+        builder_string(b, partial && !x->listed ? "is not listed; it may be among the tokens that are left\n"
+                                                : "is masked in the row\n");
+        return;
+    }
+    if (x->rank)
+        builder_format(b, "%s: %s removed it", gone, x->removed_by);
+    else // an earlier stage of the full row may have removed it
+        builder_format(b, "%s: it is gone after %s", gone, x->removed_by);
+    expect_limit_text(b, x);
 }
 
 void expect_summary_text(struct expect *v)

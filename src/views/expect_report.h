@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-// What a difference looks like.
+// A hint at the cause of a difference.
 enum hint { HINT_NONE, ONE_MORE, ONE_LESS, BOUNDARY, TIE, DRAW, MASKED, UNLISTED };
 
 enum { CHANGES_MOST = 8 }; // lost and added candidates that are listed
@@ -47,7 +47,7 @@ static inline bool expect_json(const struct expect *v) { return v->dest->format-
 // Is the next differing row listed?
 static inline bool expect_lists(const struct expect *v) { return v->differing < v->most; }
 
-// What the difference at a token looks like. partial: the row lists some tokens only.
+// Returns the hint at the cause of a difference at a token. partial: the row lists some tokens only.
 enum hint expect_hint(const struct expected *x, bool partial);
 
 // Returns the stage that removed a token or, if it was kept, the stage that set the end of what is left; or NULL.
@@ -56,9 +56,12 @@ const char *expect_stage(const struct expected *x);
 // Counts a differing row. stage: NULL if none is the cause.
 bool expect_count(struct expect *v, const char *stage, enum hint hint, struct err *e);
 
-// Appends which stage removed the token, or after which one it is gone, if it is. Then what the stage compared with its
-// limit; ends the line.
+// Appends what the stage compared with its limit when it kept or removed the token, and ends the line.
 void expect_limit_text(struct builder *b, const struct expected *x);
+
+// Appends a line that says why the token is not kept. partial: the row lists some tokens only. gone: the words of the
+// line for a token that a stage removed.
+void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *gone);
 
 // Write members of an object: the first ones of a row; a stage with its limit; and the hint.
 void expect_begin(struct expect *v, const struct record *r);

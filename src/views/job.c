@@ -80,9 +80,9 @@ void job_own_history(const struct job *j, struct builder *names)
 const char *job_factor(const struct job *j)
 {
     const struct stage *stage = NULL;
-    for (size_t i = 0; i < j->n_variants && !(stage && has_factor(stage)); i++)
+    for (size_t i = 0; i < j->n_variants && !(stage && stage_has_factor(stage)); i++)
         stage = recipe_reads_logits(j->variant[i]);
-    return stage && has_factor(stage) ? stage->sampler->params->flag : NULL;
+    return stage && stage_has_factor(stage) ? stage->sampler->params->flag : NULL;
 }
 
 bool job_skips_by_width(const struct job *j)

@@ -18,7 +18,7 @@ struct lists {
     uint64_t rows, least_row;
 };
 
-static void write_ids(struct dest *d, const struct record *r)
+static void write_listed(struct dest *d, const struct record *r)
 {
     items_begin(d, "ids");
     for (size_t i = 0; i < r->shown; i++) {
@@ -96,7 +96,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     if (d->format->kind == FORMAT_TENSORS)
         return tensors_add(&v->tensors, r, e);
     field_int(d, "row", (int64_t)r->row);
-    write_ids(d, r);
+    write_listed(d, r);
     if (!r->error)
         write_tail(d, r);
     write_notes(d, r, s->row);
@@ -139,8 +139,8 @@ static bool open(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct lists *const v = self;
     bool unchanged = true; // only the selector runs
-    for (const struct stage *s = j->variant[0]->stage; s < j->variant[0]->stage + j->variant[0]->n_stages; s++)
-        unchanged = unchanged && (s->sampler->selector || !stage_enabled(s));
+    for (const struct stage *s = NULL; (s = recipe_next(j->variant[0], s));)
+        unchanged = unchanged && s->sampler->selector;
     if (!j->args->output_format)
         d->format = output_format_of(FORMAT_JSON);
     v->tensors = (struct tensors){.dest = d, .n = (size_t)j->args->list_most, .unchanged = unchanged};
