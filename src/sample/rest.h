@@ -44,7 +44,7 @@ struct unlisted {
     bool unsure;      // it is not certain whether a stage, which counts the candidates first, draws in the full row
     double low, high; // logarithms of the bounds of the unlisted candidates' weight
     double most;      // bound of their number; infinite: not known
-    // As many best of the list are those of the full row, equal logits included. 0 once a logit has changed.
+    // The number of the list's best that are the full row's best, equal logits included. 0 once a logit has changed.
     size_t ranked;
     // The full row's cand_exp_sum and cand_deviation, as long as all candidates are as they were; else 0 or NaN.
     float exp_sum, deviation;
