@@ -23,7 +23,7 @@ enum {
     LINES = 32,    // the bytes are words, one a line, that follow the arguments
     MATRIX = 64,   // the bytes choose a chain and a width, and are stretched to rows
     OPENS = 128,   // may name missing files: status 3
-    REPORTS = 256, // standard output says why the status is 1
+    REPORTS = 256, // standard output says why the status is 4
     ROWS = TIERS | THREADS | PIPE,
     MOST_WORDS = 60,
     MOST_TEXT = 1 << 20, // longest output that is compared
@@ -168,9 +168,9 @@ static void check_messages(const struct outcome *o)
             die("a control character in a message", o, NULL);
     if (o->status == STATUS_IO && !(target->oracles & OPENS))
         die("an error of the system", o, NULL);
-    if (o->status < 0 || o->status > STATUS_IO)
+    if (o->status < 0 || o->status > STATUS_DIFFERS || (o->status == STATUS_DIFFERS && !(target->oracles & REPORTS)))
         die("no status of the program's", o, NULL);
-    const bool reported = target->oracles & REPORTS && o->status == STATUS_DATA && !o->n_err;
+    const bool reported = o->status == STATUS_DIFFERS && !o->n_err;
     if (o->status && !reported && (!strstr(o->err, "sampl: ") || o->err[o->n_err - 1] != '\n'))
         die("an error without a message", o, NULL);
 }
