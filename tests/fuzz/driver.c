@@ -258,15 +258,19 @@ static void try_threads(const char *const *words)
     }
 }
 
-// Runs with IN from a pipe that holds all bytes.
+// Runs with IN from a pipe that holds all bytes. A file may be a pointer of Git LFS in place of another file; a pipe
+// whose format is given is not searched for one, as that would wait for its bytes.
 static void try_pipe(const char *const *words)
 {
+    static const char pointer[] = "version https://git-lfs.github.com/spec/";
     const char *changed[MOST_WORDS];
     static char bytes[1 << 16];
     int fd[2], n = 0;
     const int in = open(IN, O_RDONLY);
     const ssize_t len = read(in, bytes, sizeof bytes);
     close(in);
+    if (len >= (ssize_t)strlen(pointer) && !memcmp(bytes, pointer, strlen(pointer)))
+        return;
     if (len < 0 || len == sizeof bytes || pipe(fd))
         return;
     const ssize_t put = write(fd[1], bytes, (size_t)len);

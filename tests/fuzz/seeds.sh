@@ -51,6 +51,8 @@ seeds pairs $'0: 1\n1: 3\n2: 2\n\n0: 3\n1: 1\n2: 2\n' $'9: -1e3\n5: 3\n' $'0: na
 seeds json '[1,2.5e1,-3] [3,2,1]' '{"logits":[1,-2e-3,null],"id":{"a":["x\"y",true]}}' '{"logits":[1,2,3],"ids":[9,5,7]}' \
     '{"ids":[1,2],"probs":[0.5,0.5]}' '[[1,2],[3,4]]' '{"logits":[2,1],"seq":"a","params":{"temperature":0.5},"accept":1,"end":true}' \
     '{"logits":[2,1],"prompt_tokens":[1,1,0]}' '{"logits":[NaN,Infinity,-Infinity]}'
+"$sampl" -f f32 -n 5 --neutral --accept 4,1 --emit list=2 f32/two 2>/dev/null | seed json list
+"$sampl" -f f32 -n 5 --neutral --accept 4,1 --emit list=2 -O safetensors f32/two 2>/dev/null | seed safetensors list
 seed replies openai <"$tests/../samples/reply.json"
 seeds replies '{"prompt_logprobs":[null,{"2":{"logprob":-1},"1":{"logprob":-2}}],"prompt_token_ids":[1,2],"choices":[{"logprobs":{"content":
     [{"token":"token_id:3","logprob":-1,"top_logprobs":[{"token":"token_id:2","logprob":-2}]}]}}]}' \
