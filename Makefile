@@ -281,6 +281,9 @@ clean: ## remove everything built
 	rm -rf build
 
 .PHONY: help
+manual: $(BUILD)/sampl ## write the generated blocks of the manual pages from the program's tables
+	$(Q)for page in $(MAN); do packaging/manual.sh $< $$page >$$page.new && mv $$page.new $$page || exit 1; done
+
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile tests/tests.mk | expand -t 14
 	@echo "Variables: PREFIX DESTDIR CC CFLAGS SAN=address,undefined WERROR=1 V=1"

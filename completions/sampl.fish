@@ -126,5 +126,5 @@ complete -c sampl -l print-chain -x -a 'text json llama server preset' -d 'print
 complete -c sampl -l print-grammar -d 'print the grammar and exit'
 complete -c sampl -l threads -s t -x -d 'number of threads; 0: all cores; used if no state passes from row to row'
 complete -c sampl -l verbose -s v -d 'print more notes on standard error'
-complete -c sampl -l help -s h -x -a 'all input samplers scatter output comparing other' -d 'print help and exit; the common options, all, a group, or one option or sampler by its name'
+complete -c sampl -l help -s h -x -a 'all input samplers scatter output comparing other' -d 'print help and exit; the common options, all, a group, or one option, sampler or column by its name'
 complete -c sampl -l version -d 'print the version and exit; also the compatible llama.cpp release, the SIMD tier and libraries'

@@ -8,6 +8,7 @@
 #include "out/dest.h"
 #include "out/message.h"
 #include "run/run.h"
+#include "views/means.h"
 #include "views/view.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
             return false;
         break;
     case ACTION_HELP:
-        if (!help_print(a->options, a->how, e))
+        if (!help_print(a->options, means_help, a->how, e))
             return false;
         break;
     case ACTION_VERSION:
@@ -99,7 +100,7 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
         break;
     case ACTION_GENERATE:
         if (!strcmp(a->how, "json"))
-            describe_print(a->options);
+            describe_print(a->options, means_help);
         else
             complete_print(a->options, a->how);
         break;

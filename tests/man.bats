@@ -542,3 +542,10 @@ rerun() (
     join -t $'\t' help page | awk -F '\t' '$2 != $3 { print; wrong = 1 } END { exit wrong }'
     [ "$(join help page | wc -l)" -gt 100 ]
 }
+
+@test "the generated blocks of the pages are those of the program" {
+    for page in "$ROOT"/man/*.[1357]; do
+        "$ROOT/packaging/manual.sh" "$SAMPL" "$page" >got
+        cmp got "$page" || { echo "$page is stale: make manual"; return 1; }
+    done
+}

@@ -334,6 +334,23 @@ switches_off() {
     [ "$(sampl --help=infill)" = 'infill has no options of its own.' ]
 }
 
+@test "--help explains every column of the comparison table and of --emit stats" {
+    need jq
+    sampl -n 4096 -s 1 --rows :3 --accept "@$ROOT/samples/austen.tokens" --scatter-strength .1 --vs chat -O json "$AUSTEN" >table
+    sampl -n 4096 -s 1 --rows :3 --accept "@$ROOT/samples/austen.tokens" --against "$AUSTEN" -O json "$AUSTEN" >>table
+    jq -r 'keys_unsorted[]' table | sort -u | grep -vxE 'name|options|swept|of_the_draw' >names
+    grep -qx gain_diff_se names
+    sampl -n 4096 -s 1 --rows :1 --accept "@$ROOT/samples/austen.tokens" --against "$AUSTEN" --scatter-strength .1 --emit stats -O json "$AUSTEN" |
+        jq -r 'keys_unsorted[]' | grep -vxE 'row|id|seq|file|file_row|variant' >>names
+    [ "$(wc -l <names)" -gt 90 ]
+    while read -r name; do
+        sampl --help="$name" >got
+        grep -q "^  $name " got || { echo "$name:"; cat got; return 1; }
+    done <names
+    sampl --help=gain_diff_se | grep -q '^  gain  *fraction of the model'
+    [ "$(sampl --help=entropy | grep -c '^  entropy ')" -eq 2 ]
+}
+
 @test "completions/ has exactly the options of --help=all" {
     sampl --help=all | perl -ne 'print "$_\n" for /^(?:  -\w+, |      )((?:--[\w-]+(?:, )?)+)/ ? split /, /, $1 : ()' | sort >help
     [ "$(wc -l <help)" -ge 70 ]
@@ -424,5 +441,11 @@ complete_with() {
             { echo "$name is on with $option"; return 1; }
     done <off
     jq -e '.options[] | select(.flag == "vs") | .repeats and .type == "text"' table
+    # an engine's stages and options, a row's parameters, and the columns
+    jq -e '[.samplers[] | select(.state and (.internal | not)).name] == ["xtc", "scatter", "adaptive_p"]' table
+    jq -e '(.samplers | map(.name)) as $all | [.engines[].stages[].name] - $all == []' table
+    jq -e '(.options | map(.flag)) as $all | [.engines[] | .options[], (.defaults | keys[]), (.ranges | keys[])] - $all == []' table
+    jq -e '(.options | map(.flag)) as $all | [.params[].option // empty] - $all == []' table
+    jq -e '[.columns[] | (.name, .help) | length > 0] | all' table
     jq -e '.options[] | select(.flag == "top-k") | .type == "int" and .default == "40" and .slider.scale == "log"' table
 }

@@ -165,7 +165,7 @@ const char *recipe_by_chance(const struct recipe *recipe)
     return recipe->parts.rules && !recipe->parts.grammar_first ? "the grammar" : NULL;
 }
 
-const char *const *recipe_measures(const struct recipe *recipe)
+const struct row_measure *recipe_measures(const struct recipe *recipe)
 {
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
         if (s->sampler->measures)

@@ -191,7 +191,7 @@ const struct stage *recipe_reads_logits(const struct recipe *recipe);
 size_t recipe_list_wanted(const struct recipe *recipe);
 
 // Returns the measures of the first enabled sampler that has some, or NULL.
-const char *const *recipe_measures(const struct recipe *recipe);
+const struct row_measure *recipe_measures(const struct recipe *recipe);
 
 // Returns whether the recipe's engine has a stage for an option. With a grammar, some engines lack some stages.
 bool recipe_listens(const struct recipe *recipe, const char *option);

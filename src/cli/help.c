@@ -3,6 +3,7 @@
 
 #include "base/platform.h"
 #include "out/screen.h"
+#include "trace/record.h"
 
 #include <assert.h>
 #include <cjson/cJSON.h>
@@ -169,6 +170,82 @@ static void print_option_family(const struct help *h, const struct option_row *r
             print_option(h, other, true);
 }
 
+// ---- columns
+
+// Prints the first len bytes of a name, and its help.
+static void print_column(const struct help *h, int len, const char *name, const char *help)
+{
+    print_color(h, BOLD);
+    printf("  %.*s", len, name);
+    print_color(h, PLAIN);
+    printf("%*s", TEXT_AT - 2 - len, "");
+    wrap(h, help, TEXT_AT, TEXT_AT);
+}
+
+// Fields of the comparison table that belong to a column: their names are the column's with a suffix.
+static const struct field_part {
+    const char *suffix, *help;
+} field_parts[] = {
+    {"_diff_se", "standard error of that difference"},
+    {"_diff", "difference from the base, as a mean over the rows where both have a value"},
+    {"_se", "standard error of the mean"},
+    {"", NULL},
+};
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    const size_t len = strlen(name), n = strlen(suffix);
+    return len > n && !strcmp(name + len - n, suffix);
+}
+
+static bool is_named(const char *column, const char *name, size_t len)
+{
+    return strlen(column) == len && !strncmp(column, name, len);
+}
+
+// Returns the help of a sampler's measure, or NULL.
+static const char *measure_help(const char *name, size_t len)
+{
+    for (size_t i = 0; samplers[i]; i++)
+        for (const struct row_measure *m = samplers[i]->measures; m && m->name; m++)
+            if (is_named(m->name, name, len))
+                return m->help;
+    return NULL;
+}
+
+// Prints the column of the comparison table to which a field belongs, and the field. Returns false if there is none.
+static bool print_table_column(const struct help *h, column_help_at *columns, const char *name)
+{
+    const struct field_part *part = field_parts;
+    struct column_help column;
+    while (!ends_with(name, part->suffix))
+        part++;
+    const size_t len = strlen(name) - strlen(part->suffix);
+    const char *help = measure_help(name, len);
+    for (size_t i = 0; columns(i, &column); i++)
+        if (column.name && is_named(column.name, name, len))
+            help = column.help;
+    if (!help)
+        return false;
+    print_heading(h, "Comparison table");
+    print_column(h, (int)len, name, help);
+    if (part->help)
+        print_column(h, (int)strlen(name), name, part->help);
+    return true;
+}
+
+static bool print_statistic(const struct help *h, const char *name)
+{
+    const char *help = measure_help(name, strlen(name));
+    for (const struct stat_column *s = stat_columns; s < stat_columns + STAT_COLUMNS; s++)
+        help = strcmp(s->name, name) != 0 ? help : s->help;
+    if (!help)
+        return false;
+    print_heading(h, "Statistics of a row");
+    print_column(h, (int)strlen(name), name, help);
+    return true;
+}
+
 // ---- --help
 
 static void print_frame(const struct help *h, bool all)
@@ -196,22 +273,24 @@ static void print_frame(const struct help *h, bool all)
          0, 0);
 }
 
-bool help_print(const struct options *o, const char *what, struct err *e)
+bool help_print(const struct options *o, column_help_at *columns, const char *what, struct err *e)
 {
     const char *const name = what + strspn(what, "-");
     const struct option_row *const row = option_by_name(o, name, strlen(name));
     const struct screen screen = screen_of(STDOUT_FILENO);
     const bool narrow = screen.columns && screen.columns < WIDTH;
     const struct help h = {o, narrow ? screen.columns : WIDTH, screen.color};
-    if (!*what || !strcmp(what, "all"))
+    if (!*what || !strcmp(what, "all")) {
         print_frame(&h, *what);
-    else if (print_groups(&h, what, true) || (!row && print_sampler(&h, what)))
         return true;
-    else if (row)
+    }
+    bool any = print_groups(&h, what, true);
+    if (!any && row)
         print_option_family(&h, row);
-    else
-        return err_set(e, STATUS_USAGE, "--help: there is no option, sampler or group '%s'", what);
-    return true;
+    any = any || row || print_sampler(&h, what);
+    any = print_table_column(&h, columns, what) || any;
+    any = print_statistic(&h, what) || any;
+    return any || err_set(e, STATUS_USAGE, "--help: there is no option, sampler, column or group '%s'", what);
 }
 
 void help_version(const struct kern *kern)

@@ -9,13 +9,23 @@
 #define SAMPL_VERSION       "0.3.0"
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
-// Prints what --help names: "" the common options, "all" all options, or a group of options, an option or a sampler.
-// False with *e if it is none of these.
-bool help_print(const struct options *o, const char *what, struct err *e);
+// A column of the comparison table, and one line that explains it.
+struct column_help {
+    const char *name; // NULL: a sampler's measures name it
+    const char *help;
+};
+
+// Sets *column to the i-th column. Returns false if there is none. Views define the columns.
+typedef bool column_help_at(size_t i, struct column_help *column);
+
+// Prints what --help names: "" the common options, "all" all options, or a group of options, an option, a sampler or a
+// column. False with *e if it is none of these.
+bool help_print(const struct options *o, column_help_at *columns, const char *what, struct err *e);
 void help_version(const struct kern *kern);
 
-// Prints the option table and the samplers as JSON.
-void describe_print(const struct options *o);
+// Prints as JSON the tables that the manual and other programs are made from: options, samplers, engines, members of a
+// row's "params" and columns.
+void describe_print(const struct options *o, column_help_at *columns);
 
 // Prints the completion script for bash, zsh or fish.
 void complete_print(const struct options *o, const char *shell);

@@ -438,7 +438,7 @@ static const struct option_row table[] = {
     {"verbose", .brief = "v", OTHER, FLAG(verbose), .help = "print more notes on standard error"},
     {"help", COMMON, .brief = "h", .metavar = "[=WHAT]", OTHER, .set = set_help,
      .choices = "all,input,samplers,scatter,output,comparing,other",
-     .help = "print help and exit; the common options, all, a group, or one option or sampler by its name"},
+     .help = "print help and exit; the common options, all, a group, or one option, sampler or column by its name"},
     {"version", COMMON, OTHER, ACTION(ACTION_VERSION), .help = "print the version and exit; also the compatible "
                                                                "llama.cpp release, the SIMD tier and libraries"},
     {"generate", .metavar = "SHELL", .group = GROUP_HIDDEN, ACTION(ACTION_GENERATE), .choices = "bash,zsh,fish,json",

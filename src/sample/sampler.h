@@ -109,6 +109,11 @@ enum handing {
     HANDS_SAME,    // those that it was handed, of the candidates that it keeps
 };
 
+// A number of a row that a sampler leaves for statistics: the name of its column, and one line that explains it.
+struct row_measure {
+    const char *name, *help;
+};
+
 // A sampler with its parameters, as a chain runs it.
 struct stage {
     const struct sampler *sampler;
@@ -135,8 +140,9 @@ struct sampler {
     enum handing hands;          // for traces
     bool takes_deferred;         // works on candidates as cand_defer leaves them
     bool selector;               // sets chosen and chosen_p, and ends the chain
-    const char *const *measures; // [up to MEASURES_MOST] names of the numbers that apply leaves by cand_measure,
-                                 // NULL behind the last; NULL: none
+
+    // Numbers that apply leaves by cand_measure: up to MEASURES_MOST rows, and one without a name; NULL: none
+    const struct row_measure *measures;
 
     // Works on one row. c has no fault and at least one candidate; apply leaves at least one candidate, or a fault. The
     // parameters may differ from those of the row before. All other functions may be NULL.

@@ -57,9 +57,14 @@ static const struct param params[] = {
 
 // What --stats shows of the rows.
 enum { ACTS, STRENGTH, ENTROPY, MOVED, WITHIN };
-static const char *const measures[] = {
-    [ACTS] = "scatter_acts",   [STRENGTH] = "scatter_strength", [ENTROPY] = "scatter_entropy",
-    [MOVED] = "scatter_moved", [WITHIN] = "scatter_within",     NULL};
+static const struct row_measure measures[] = {
+    [ACTS] = {"scatter_acts", "1: scatter changed the row; 0: its collision gate prevented it"},
+    [STRENGTH] = {"scatter_strength", "strength with which scatter exchanged probability"},
+    [ENTROPY] = {"scatter_entropy", "entropy of scatter's candidates, divided by the largest entropy of as many"},
+    [MOVED] = {"scatter_moved", "probability that scatter moved: half the sum of |after - before|"},
+    [WITHIN] = {"scatter_within", "fraction of scatter_moved that stays within classes of tokens"},
+    {NULL},
+};
 
 struct scatter_state {
     struct rng rng;      // of the collision gate

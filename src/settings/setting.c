@@ -6,7 +6,7 @@
 #include <string.h>
 
 // clang-format off
-static const struct setting settings[] = {
+const struct setting setting_table[] = {
     // numbers under names that llama-server does not know, and numbers that are off at another value than their sampler
     {NULL, "temp temperature", "temp", .off = OFF_AT, .off_value = 1},
     {NULL, "top_k topKSampling", "top-k"},
@@ -68,7 +68,7 @@ const char setting_server_ignores[] =
 
 const struct setting *setting_of_request(const char *key)
 {
-    for (const struct setting *s = settings; s->request || s->presets; s++)
+    for (const struct setting *s = setting_table; s->request || s->presets; s++)
         if (s->request && !strcmp(s->request, key))
             return s;
     return NULL;
@@ -76,7 +76,7 @@ const struct setting *setting_of_request(const char *key)
 
 const struct setting *setting_of_preset(const char *key)
 {
-    for (const struct setting *s = settings; s->request || s->presets; s++)
+    for (const struct setting *s = setting_table; s->request || s->presets; s++)
         if (s->presets && name_find(s->presets, NAME_ANY_CASE, key, strlen(key)) >= 0)
             return s;
     return NULL;

@@ -45,6 +45,9 @@ struct setting {
     enum list_kind list; // of SETTING_TEXT and SETTING_TAGS
 };
 
+// The table, whose last row has neither names of requests nor of presets.
+extern const struct setting setting_table[];
+
 // The setting of a key in a request, or in a preset. NULL: the table has none.
 const struct setting *setting_of_request(const char *key);
 const struct setting *setting_of_preset(const char *key);

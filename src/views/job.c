@@ -169,9 +169,9 @@ bool seen_texts(const struct seen *s, const struct job *j, struct err *e)
     return input_blame(s->row, e);
 }
 
-const char *const *job_measures(const struct job *j)
+const struct row_measure *job_measures(const struct job *j)
 {
-    const char *const *measures = NULL;
+    const struct row_measure *measures = NULL;
     for (size_t i = 0; i < j->n_variants && !measures; i++)
         measures = recipe_measures(j->variant[i]);
     return measures;

@@ -133,6 +133,6 @@ static inline double job_margin(const struct job *j)
 bool job_can_write_texts(const struct job *j, struct err *e);
 
 // Returns the names of the measures of the first variant that has some, or NULL.
-const char *const *job_measures(const struct job *j);
+const struct row_measure *job_measures(const struct job *j);
 
 #endif

@@ -34,39 +34,49 @@ enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL, PARTIAL_ACCEPTS }
 // which name the column. If `exp` is set, the value is the exponential of the mean. A new column stands at the end:
 // columns that programs read by number keep their places.
 static const struct table_source {
-    const char *name;
+    const char *name, *help;
     enum column_kind shown;
     enum table_kind kind;
     int at;
     enum table_when when;
     bool exp;
 } sources[] = {
-    {"kept", COLUMN_MEAN, STATISTIC, STAT_N},
-    {"entropy", COLUMN_MEAN, STATISTIC, STAT_ENTROPY},
-    {"e_prob", COLUMN_MEAN, STATISTIC, STAT_E_PROB},
-    {"e_raw_prob", COLUMN_MEAN, STATISTIC, STAT_E_RAW_PROB},
-    {"e_greedy", COLUMN_MEAN, STATISTIC, STAT_E_GREEDY},
-    {"kl_raw", COLUMN_MEAN, STATISTIC, STAT_KL_RAW},
-    {"same", COLUMN_SHARE, PAIR, PAIR_SAME},
-    {"overlap", COLUMN_MEAN, PAIR, PAIR_OVERLAP},
-    {"js", COLUMN_MEAN, PAIR, PAIR_JS},
-    {"kl", COLUMN_MEAN, FINITE_PAIR, PAIR_KL, AGAINST},
-    {"nll", COLUMN_MEAN, NLL, 0, ACCEPTS},
-    {"ppl", COLUMN_MEAN, NLL, 0, ACCEPTS, true},
-    {"lost", COLUMN_SHARE, LOST, 0, ACCEPTS},
-    {"mass", COLUMN_MEAN, STATISTIC, STAT_MASS},
-    {"eps_ppl", COLUMN_MEAN, STATISTIC, STAT_EPS_NLL, ACCEPTS, true},
-    {"kl_inf", COLUMN_COUNT, INFINITE_PAIR, PAIR_KL, AGAINST},
-    {"top1", COLUMN_SHARE, PAIR, PAIR_TOP1, AGAINST},
-    {NULL, COLUMN_SHARE, MEASURE, 0, MEASURES},
-    {NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
-    {NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
-    {NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
-    {"exact", COLUMN_SHARE, EXACT, 0, PARTIAL},
-    {"rows", COLUMN_COUNT, ROWS},
-    {"gain", COLUMN_SHARE, GAIN, 0, ACCEPTS},
-    {"unlisted", COLUMN_SHARE, UNLISTED, 0, PARTIAL_ACCEPTS},
-    {NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
+    {"kept", "size of the kept set: candidates that the chain left unmasked", COLUMN_MEAN, STATISTIC, STAT_N},
+    {"entropy", "entropy after the chain, in nats", COLUMN_MEAN, STATISTIC, STAT_ENTROPY},
+    {"e_prob", "probability, after the chain, of a token that the chain draws: sum p^2", COLUMN_MEAN, STATISTIC,
+     STAT_E_PROB},
+    {"e_raw_prob", "raw probability of a token that the chain draws: sum p q", COLUMN_MEAN, STATISTIC, STAT_E_RAW_PROB},
+    {"e_greedy", "probability, after the chain, of the likeliest raw token; of equals, the lowest id", COLUMN_MEAN,
+     STATISTIC, STAT_E_GREEDY},
+    {"kl_raw", "KL(after || raw), in nats; infinite where a stage unmasked a token", COLUMN_MEAN, STATISTIC,
+     STAT_KL_RAW},
+    {"same", "fraction of rows with the base's token under the same seed; the only column of drawn tokens",
+     COLUMN_SHARE, PAIR, PAIR_SAME},
+    {"overlap", "1 less half the sum of |p - p of the base|; 1 for equal distributions", COLUMN_MEAN, PAIR,
+     PAIR_OVERLAP},
+    {"js", "Jensen-Shannon divergence from the base, in nats", COLUMN_MEAN, PAIR, PAIR_JS},
+    {"kl", "KL(base || variant), in nats, over the rows where it is finite", COLUMN_MEAN, FINITE_PAIR, PAIR_KL,
+     AGAINST},
+    {"nll", "-ln p of the accepted token, over the rows whose chain kept it", COLUMN_MEAN, NLL, 0, ACCEPTS},
+    {"ppl", "exponential of nll; comparable only at equal lost", COLUMN_MEAN, NLL, 0, ACCEPTS, true},
+    {"lost", "the miss rate: fraction of rows whose accepted token the chain removed", COLUMN_SHARE, LOST, 0, ACCEPTS},
+    {"mass", "raw probability of the kept set", COLUMN_MEAN, STATISTIC, STAT_MASS},
+    {"eps_ppl", "exponential of the mean of eps_nll over all rows", COLUMN_MEAN, STATISTIC, STAT_EPS_NLL, ACCEPTS,
+     true},
+    {"kl_inf", "number of rows where kl is infinite", COLUMN_COUNT, INFINITE_PAIR, PAIR_KL, AGAINST},
+    {"top1", "fraction of rows where base and variant have the same likeliest token", COLUMN_SHARE, PAIR, PAIR_TOP1,
+     AGAINST},
+    {NULL, NULL, COLUMN_SHARE, MEASURE, 0, MEASURES},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
+    {"exact", "top-k lists: fraction of rows whose outcome is that of the full row", COLUMN_SHARE, EXACT, 0, PARTIAL},
+    {"rows", "number of good rows", COLUMN_COUNT, ROWS},
+    {"gain", "fraction of the model's probability that the chain forbids, less lost: (1 - mass) - lost", COLUMN_SHARE,
+     GAIN, 0, ACCEPTS},
+    {"unlisted", "top-k lists: fraction of rows whose accepted token the list does not name", COLUMN_SHARE, UNLISTED, 0,
+     PARTIAL_ACCEPTS},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 _Static_assert((int)SOURCES == (int)MEANS_COLUMNS, "sums for each column");
@@ -235,22 +245,29 @@ static bool choose_fields(struct means *m, const char *names, struct err *e)
 
 bool means_open(struct means *m, const struct job *j, struct err *e)
 {
-    const char *const *const measures = job_measures(j);
+    const struct row_measure *const measures = job_measures(j);
     size_t n = 0;
-    while (measures && measures[n])
+    while (measures && measures[n].name)
         n++;
     *m = (struct means){.job = j, .sums = calloc(j->n_variants, sizeof *m->sums)};
     for (size_t i = 0; i < SOURCES; i++) {
         const struct table_source *const s = &sources[i];
         const char *name = s->name;
         if (s->kind == MEASURE)
-            name = measures && (size_t)s->at < n ? measures[s->at] : NULL;
+            name = measures && (size_t)s->at < n ? measures[s->at].name : NULL;
         if (has_column(j, s, name))
             m->column[m->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
     }
     if (!m->sums)
         return err_from_fault(e, fault_memory());
     return !j->args->columns || choose_fields(m, j->args->columns, e);
+}
+
+bool means_help(size_t i, struct column_help *column)
+{
+    if (i < SOURCES)
+        *column = (struct column_help){sources[i].name, sources[i].help};
+    return i < SOURCES;
 }
 
 void means_free(struct means *m) { free(m->sums); }
@@ -380,7 +397,7 @@ static struct means_cell cell_of(const struct table_source *s, const struct tabl
     return own;
 }
 
-static struct means_cell field_cell(const struct means *m, size_t variant, struct means_field f)
+struct means_cell means_cell(const struct means *m, size_t variant, struct means_field f)
 {
     return cell_of(&sources[m->column[f.column].source], &m->sums[variant], f.part);
 }
@@ -406,7 +423,7 @@ bool means_with_error(const struct means *m, struct means_field f, bool errors)
 const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors,
                             char text[CELL_TEXT])
 {
-    const struct means_cell c = field_cell(m, variant, f);
+    const struct means_cell c = means_cell(m, variant, f);
     const enum column_kind kind = m->column[f.column].kind;
     const int decimals = kind == COLUMN_SHARE ? 3 : 0;
     const bool none = decimals && fabs(c.value) < 0.0005; // no "-0.000"
@@ -421,78 +438,4 @@ const char *means_cell_text(const struct means *m, size_t variant, struct means_
     len += cell_number(text + len, c.error, decimals);
     snprintf(text + len, CELL_TEXT - len, ")");
     return text;
-}
-
-// ---- fields
-
-// Returns a swept value as JSON has it, if it is a number; or for a flag true or false. Else NULL.
-static const char *swept_number(const struct swept *s, char memory[NUMBER_TEXT])
-{
-    const struct option_row *const row = s->row;
-    struct err e;
-    double value;
-    int64_t whole;
-    if (row->param && value_parse(row->param, s->value, &value, &e))
-        return value_text(row->param, value, memory);
-    if (row->flag || (!strcmp(row->name, "seed") && whole_number(s->value, NULL, INT64_MIN, INT64_MAX, &whole)))
-        return s->value;
-    return NULL;
-}
-
-// Writes the swept options. JSON has an object of numbers; values that are no numbers are strings.
-static void swept_fields(struct dest *d, const struct job *j, const struct variant *v)
-{
-    const struct variant *first = j->named; // variant of a sweep
-    while (j->n_swept && !first->swept)
-        first++;
-    if (!has_cells(d))
-        object_begin(d, "swept");
-    if (!has_cells(d))
-        builder_byte(&d->text, '{');
-    for (size_t k = 0; k < j->n_swept; k++) {
-        const char *const name = first->swept[k].row->name;
-        char memory[NUMBER_TEXT];
-        if (has_cells(d)) {
-            field_text(d, name, v->swept ? v->swept[k].value : "-", true);
-        } else if (v->swept) {
-            const char *const number = swept_number(&v->swept[k], memory);
-            builder_format(&d->text, "%s\"%s\":", k ? "," : "", name);
-            if (number)
-                builder_string(&d->text, number);
-            else if (v->swept[k].value)
-                write_json_string(d, text_piece(v->swept[k].value));
-        }
-    }
-    if (!has_cells(d))
-        object_end(d);
-}
-
-// Writes the columns of a chain.
-static void chain_fields(const struct means *m, struct dest *d, size_t i, const char *tail)
-{
-    const struct variant *const v = &m->job->named[i];
-    // The script of a page needs all columns.
-    const bool chosen = m->job->args->columns && d->format->kind != FORMAT_PAGE;
-    const struct means_list *const l = chosen ? &m->shown : &m->all;
-    char name[CELL_TEXT];
-    field_text(d, "name", v->name, true);
-    field_text(d, "options", v->options, true);
-    swept_fields(d, m->job, v);
-    for (size_t k = 0; k < l->n; k++) {
-        const struct means_field f = l->field[k];
-        if (sources[m->column[f.column].source].kind == ROWS)
-            field_bool(d, "of_the_draw", recipe_by_chance(m->job->variant[i]));
-        field_double(d, means_name(m, f, name), field_cell(m, i, f).value);
-    }
-    fields_end(d, tail);
-}
-
-void means_fields(const struct means *m, struct dest *d, const char *between, const char *behind)
-{
-    d->heading = has_cells(d);
-    if (d->heading)
-        chain_fields(m, d, 0, behind);
-    d->heading = false;
-    for (size_t i = 0; i < m->job->n_variants; i++)
-        chain_fields(m, d, i, i + 1 < m->job->n_variants ? between : behind);
 }

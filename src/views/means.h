@@ -4,6 +4,7 @@
 #ifndef SAMPL_VIEWS_MEANS_H
 #define SAMPL_VIEWS_MEANS_H
 
+#include "cli/help.h"
 #include "out/dest.h"
 #include "views/job.h"
 
@@ -38,12 +39,18 @@ struct means_cell {
 bool means_open(struct means *m, const struct job *j, struct err *e);
 void means_free(struct means *m);
 
+// Explains the columns of the table for --help; those of samplers' measures have no name here.
+column_help_at means_help;
+
 // Adds the results res[n_variants] of a row.
 void means_add(struct means *m, const struct result *res);
 
 // Called after the last row: leaves out columns without values, lists the fields, and notes which chains depend on
 // draws.
 void means_end(struct means *m);
+
+// Returns a field of a variant.
+struct means_cell means_cell(const struct means *m, size_t variant, struct means_field f);
 
 enum { CELL_TEXT = 64 };
 

@@ -99,7 +99,7 @@ void record_statistics(struct columns *c, const struct record *r) { group_fields
 
 void record_all_statistics(struct columns *c, const struct record *r, const char *variant)
 {
-    const char *const *const measures = job_measures(c->job);
+    const struct row_measure *const measures = job_measures(c->job);
     struct dest *const d = c->dest;
     field_int(d, "row", (int64_t)r->row);
     field_text(d, "seq", r->seq, c->sequences);
@@ -108,8 +108,8 @@ void record_all_statistics(struct columns *c, const struct record *r, const char
     field_text(d, "variant", variant, c->job->n_variants > 1);
     file_fields(c, r);
     group_fields(c, r, STAT_EXPECTATION, STAT_EXPECTATION);
-    for (size_t i = 0; measures && measures[i]; i++)
-        field_double(d, measures[i], r->error ? NAN : r->stat[STAT_MEASURED + i]);
+    for (size_t i = 0; measures && measures[i].name; i++)
+        field_double(d, measures[i].name, r->error ? NAN : r->stat[STAT_MEASURED + i]);
     group_fields(c, r, STAT_PAIR, STAT_PAIR);
     rest_fields(c, r);
     fields_end(d, "\n");

@@ -183,7 +183,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
 {
     struct stats *const v = self;
     const uint64_t good = v->rows - v->bad;
-    const char *const *const measures = recipe_measures(v->job->variant[0]);
+    const struct row_measure *const measures = recipe_measures(v->job->variant[0]);
     const double seconds = clock_seconds() - v->start;
     if (how == ENDING_NO_ROWS)
         return VERDICT_FINE;
@@ -198,8 +198,8 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     print_mean("greedy", (double)v->greedy, good);
     print_mean("surprise", v->surprise, good);
     print_mean("repeated", (double)v->repeats.repeated, v->repeats.runs);
-    for (size_t i = 0; measures && measures[i]; i++)
-        print_mean(measures[i], v->measured[i].sum, v->measured[i].rows);
+    for (size_t i = 0; measures && measures[i].name; i++)
+        print_mean(measures[i].name, v->measured[i].sum, v->measured[i].rows);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variant[0]->parts.seed);
     if (!(ferror(stderr) | fflush(stderr)))
         return VERDICT_FINE;

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# The generated blocks of the manual, in mdoc. Input: sampl --generate=json; $block names the block.
+
+# A text as mdoc has it in an argument or a line.
+def mdoc: gsub("\\\\"; "\\e") | gsub("(?<dot>^[.'])"; "\\&\(.dot)") | gsub("\""; "\\(dq");
+
+def list($width; items): ".Bl -tag -width \($width)", items, ".El";
+def item($name; text): ".It Li \($name)", text;
+
+def flags: "\\-\\-\(.)";
+def yes: if . then "yes" else "\\-" end;
+
+def options_of: [.params[] | flags] | if . == [] then "\\-" else join(", ") end;
+
+def samplers:
+    .samplers[] | select(.internal | not);
+
+# A sampler that this page of the block describes, as a line of a table.
+def block_samplers:
+    ".Bl -column no_repeat_ngram letter history state draws lists -compact",
+    ".It sampler Ta letter Ta history Ta state Ta draws Ta lists",
+    (samplers | ".It Cm \(.name) Ta \(.letter // "\\-") Ta \(.history | yes) Ta \(.state | yes) Ta \(.draws | yes) Ta \(.lists | yes)"),
+    ".El";
+
+def words: if . == [] then "none" else join(", ") end;
+def pairs: to_entries | map("\(.key) \(.value)") | words;
+
+def block_engines:
+    .engines[] | select(.stages != []) |
+    ".Ss \(.name)" as $none |
+    ".It Cm \(.name)",
+    "stages: \([.stages[] | select(.hot).name] | words)",
+    ".br",
+    "cold: \([.stages[] | select(.cold).name] | words)",
+    ".br",
+    "options: \([.options[] | flags] | words)",
+    ".br",
+    "defaults: \(.defaults | pairs)",
+    ".br",
+    "ranges: \(.ranges | pairs)",
+    ".br",
+    "seed: \(if .wide_seed then "64" else "32" end) bits";
+
+def block_columns: list("scatter_strength"; .columns[] | select(.table == "comparison") | item(.name; .help | mdoc));
+def block_statistics: list("scatter_strength"; .columns[] | select(.table == "row") | item(.name; .help | mdoc));
+
+def block_params: list("reasoning_budget_end_tags"; .params[] | item(.name; if .option then ".Fl -\(.option)" else "no option" end));
+
+if $block == "samplers" then block_samplers
+elif $block == "engines" then ".Bl -tag -width transformers", block_engines, ".El"
+elif $block == "columns" then block_columns
+elif $block == "statistics" then block_statistics
+elif $block == "params" then block_params
+else error("there is no block '\($block)'") end
