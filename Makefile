@@ -79,7 +79,7 @@ SCRIPTS := samples/ci samples/get samples/live samples/scale samples/tune sample
 SCRIPT_FILES := $(wildcard $(SCRIPTS:%=%/*))
 SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run src/explorer/make.sh $(filter %.sh,$(SCRIPT_FILES)) $(wildcard packaging/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
+SHELLS  := .ci/run src/explorer/make.sh $(filter %.sh,$(SCRIPT_FILES)) $(wildcard packaging/*.sh packaging/*/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -198,7 +198,7 @@ compile_commands.json: ## write the compile commands for clangd and other tools
 	@printf '[%s]\n' "$$(printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(subst ",\\\",$(ALL_CPPFLAGS) $(ALL_CFLAGS)) -c %s"},' \
 	    $(foreach f,$(SOURCES),$(f) $(f)) | sed 's/,$$//')" >$@
 
-.PHONY: completions
+.PHONY: completions site manual
 completions: $(BUILD)/sampl ## write the completion scripts from the option table
 	$(Q)$< --generate=bash >completions/sampl.bash
 	$(Q)$< --generate=zsh >completions/_sampl
@@ -281,6 +281,10 @@ clean: ## remove everything built
 	rm -rf build
 
 .PHONY: help
+SITE := build/site
+site: $(EXPLORER) ## build the site: the manual with a search, the explorer, the vectors: build/site (mandoc, cmark-gfm, as explorer)
+	$(Q)packaging/site/make.sh $(SITE) $(EXPLORER)
+
 manual: $(BUILD)/sampl ## write the generated blocks of the manual pages from the program's tables
 	$(Q)for page in $(MAN); do packaging/manual.sh $< $$page >$$page.new && mv $$page.new $$page || exit 1; done
 

@@ -44,7 +44,7 @@ gcc_sanitizers() {
     ran "gcc's sanitizers: $(pick "part $(part 5 0) of the tests, step 20" 'all tests, step 1')"
 }
 
-# fuzz_build: builds with clang's sanitizers. One build serves two steps: the second one waits for it.
+# fuzz_build: builds with clang's sanitizers. One build serves three steps: the others wait for it.
 fuzz_build() {
     mkdir -p build
     flock build/fuzz.lock make -s fuzz-build WERROR=1
@@ -106,15 +106,16 @@ neon() {
     ran "NEON: $(pick "a fortieth" all) of the cases"
 }
 
-html() {
-    make -s check-html
-    ran "the browser: every page"
-}
-
-# wasm_build: builds the program for WebAssembly. One build serves two steps: the second one waits for it.
+# wasm_build: builds the program for WebAssembly. One build serves three steps: the others wait for it.
 wasm_build() {
     mkdir -p build
     flock build/wasm.lock make -s explorer
+}
+
+html() {
+    wasm_build
+    make -s check-html check-site
+    ran "the browser: every page of -O html, and the site"
 }
 
 explorer() {

@@ -201,7 +201,7 @@ endif
 
 # Pages of -O html in Chromium, which a script controls with a package of the npm registry.
 HTML := build/html
-.PHONY: check-html check-explorer screenshots
+.PHONY: check-html check-explorer check-site screenshots
 ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chromium-browser; }'),)
 $(HTML)/fetched:
 	@echo "  FETCH playwright-core, axe-core"
@@ -211,6 +211,9 @@ $(HTML)/fetched:
 check-html: $(BUILD)/sampl $(HTML)/fetched ## open pages of -O html in a browser, click, press keys, and check the text (chromium, npm)
 	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML)
 
+check-site: $(BUILD)/sampl site $(HTML)/fetched ## open the site in a browser: links, anchors, the search (chromium, npm, as site)
+	$(Q)node tests/site/check.mjs $(BUILD)/sampl $(SITE) $(HTML)
+
 screenshots: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## make the README's pictures
 	$(Q)node tests/html/check.mjs $(BUILD)/sampl $(HTML) man/pictures
 	$(Q)node tests/explorer/check.mjs $(BUILD)/sampl $(EXPLORER) $(HTML) man/pictures/explorer.png
@@ -219,7 +222,7 @@ check-explorer: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## test the explorer 
 	$(Q)node tests/explorer/wasm.mjs build/wasm/unit/kern_check --cases $(or $(CASES),100000) $(SAMPL_TEST_TURN)
 	$(Q)node tests/explorer/check.mjs $(BUILD)/sampl $(EXPLORER) $(HTML)
 else
-check-html check-explorer screenshots:
+check-html check-explorer check-site screenshots:
 	@echo '$@: npm or chromium is missing' >&2; exit 1
 endif
 .PHONY: check-npm
