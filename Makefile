@@ -79,7 +79,7 @@ SCRIPTS := samples/ci samples/get samples/live samples/scale samples/tune sample
 SCRIPT_FILES := $(wildcard $(SCRIPTS:%=%/*))
 SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
 MAN     := $(wildcard man/*.[157])
-SHELLS  := .ci/run src/explorer/make.sh $(filter %.sh,$(SCRIPT_FILES)) $(wildcard packaging/*.sh packaging/*/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
+SHELLS  := .ci/run packaging/debian/tests/replay src/explorer/make.sh $(filter %.sh,$(SCRIPT_FILES)) $(wildcard packaging/*.sh packaging/*/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
 
@@ -252,11 +252,21 @@ dist: ## make a tarball of the committed files, with the manual as text: build/s
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=u-w --mtime="@$$(git log -1 --format=%ct)" -C build -c sampl-$(VERSION) | gzip -9n >$(DIST).tar.gz
 	rm -rf $(DIST)
 
+# DEBFLAGS: more options of dpkg-buildpackage, such as -B for the packages of this architecture only.
 .PHONY: deb
-deb: ## make a Debian package for this architecture: build/sampl_VERSION_ARCH.deb (dpkg-dev)
-	rm -rf build/deb/root
-	$(Q)$(MAKE) -s BUILD=build/deb PREFIX=/usr DESTDIR='$(abspath build/deb/root)' CFLAGS='-O2 -g' install
-	$(Q)packaging/deb.sh build/deb $(VERSION)
+deb: dist $(CJSON)/cJSON.h ## make Debian's source package and packages in build/deb (git, mandoc, debhelper; as explorer)
+	$(Q)packaging/source.sh $(VERSION) $(DIST).tar.gz $(CJSON) build/deb
+	cd build/deb/sampl-$(VERSION) && dpkg-buildpackage -us -uc $(DEBFLAGS)
+
+RELEASE := build/release
+.PHONY: release
+release: static windows npm deb site ## put all that a release has into build/release, with SHA256SUMS (as static, windows, npm, deb and site)
+	rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	cp build/static/sampl $(RELEASE)/sampl-$(VERSION)-linux-$$(uname -m)
+	cp build/windows/sampl.exe $(RELEASE)/sampl-$(VERSION)-windows-x86_64.exe
+	cp $(DIST).tar.gz $(DIST).tgz $$(ls build/deb/*.deb | grep -v dbgsym) $(EXPLORER) $(RELEASE)
+	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" -C build -c site | gzip -9n >$(RELEASE)/sampl-$(VERSION)-site.tar.gz
+	cd $(RELEASE) && sha256sum -- * >SHA256SUMS && ls -l
 
 C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c samples/live/*.c)
 

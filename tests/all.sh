@@ -89,11 +89,11 @@ lint() {
 # Tarball, Debian package and static program. The suite runs on the static program: every twentieth case in the short form, on one
 # processor.
 packages() {
-    make -s check-packages
+    DEBFLAGS=$(pick -B "") make -s check-packages
     make -s STATIC=1 units
     SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 4) SAMPL_TEST_PART=$(part 20 4) SAMPL=$PWD/build/static/sampl \
         UNITS=$PWD/build/static/unit taskset -c 0 tests/run.sh
-    ran "packages; with musl $(pick 'each 20th case, step 20' 'every case, step 4')"
+    ran "packages, of Debian $(pick "that of this architecture" "both, twice"); with musl $(pick 'each 20th case, step 20' 'every case, step 4')"
 }
 
 llama() {
@@ -178,6 +178,13 @@ completions() {
     git diff --exit-code -- completions
 }
 
+# Debian's package, installed. The last step, as other tests must not find a sampl on the path; then the package is purged.
+installed() {
+    $(command -v sudo) autopkgtest -B build/deb/sampl_*_"$(dpkg --print-architecture)".deb build/deb/sampl-*/ -- null
+    $(command -v sudo) dpkg --purge sampl
+    ran "autopkgtest: a replay and vectors"
+}
+
 # ---- steps of the long form only
 
 # Every case of the suite, and the suite on the scalar tier.
@@ -240,6 +247,8 @@ rm -rf "$logs"
 mkdir -p "$logs"
 status=0
 printf '%s\n' "${steps[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run_step {}' || status=1
+steps+=(installed)
+bash -c 'run_step installed' || status=1
 echo
 cat "$logs"/*.end
 grep -h '^ran: ' "$logs"/*.log || :

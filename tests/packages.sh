@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Checks the tarball, the Debian package and the static program, for `make check-packages`. Builds the program twice.
-# Needs git, mandoc, musl-tools, dpkg-dev and lintian; also apt's source packages, or cJSON's source in build/static/cjson.
+# Checks the tarball, the Debian packages and the static program, for `make check-packages`. In the environment: DEBFLAGS of `make deb`.
+# Needs git, mandoc, musl-tools, debhelper and lintian; also apt's source packages, or cJSON's source in build/static/cjson.
 set -eu
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MAKELEVEL
@@ -30,28 +30,35 @@ check_alone build/static/sampl "$scratch/empty"
 
 make -s dist
 mv "build/$name.tar.gz" "$scratch"
-make -s dist
+make -s deb >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log"; exit 1; }
 cmp "build/$name.tar.gz" "$scratch/$name.tar.gz"
 echo "build/$name.tar.gz: $(stat -c %s "build/$name.tar.gz") bytes"
 tar -xzf "build/$name.tar.gz" -C "$scratch"
-(cd "$scratch/$name" && find . -type f ! -name '*.[157].txt' -printf '%P\n' | LC_ALL=C sort) >"$scratch/files"
+(cd "$scratch/$name" && find . -type f ! -name '*.[1357].txt' -printf '%P\n' | LC_ALL=C sort) >"$scratch/files"
 git ls-tree -r --name-only HEAD | LC_ALL=C sort | cmp - "$scratch/files"
-for page in man/*.[157]; do
+for page in man/*.[1357]; do
     grep -q '^NAME$' "$scratch/$name/$page.txt"
 done
 
-# The package is made from the tarball.
-make -s -j"$(nproc)" -C "$scratch/$name" deb >/dev/null
-deb=$scratch/$name/build/sampl_${version}_$(dpkg --print-architecture).deb
-cp "$deb" "$scratch/first.deb"
-make -s -C "$scratch/$name" deb >/dev/null
-cmp "$deb" "$scratch/first.deb"
-echo "${deb##*/}: $(stat -c %s "$deb") bytes; lintian:"
-lintian --allow-root --fail-on error,warning "$deb"
+# The Debian packages. With the default DEBFLAGS, a second build of the source package must give the same bytes.
+deb=build/deb/sampl_$version-1_$(dpkg --print-architecture).deb
+lintian -i --pedantic --allow-root --fail-on error,warning,info,pedantic build/deb/*.changes
+for file in build/deb/*.deb; do
+    echo "${file##*/}: $(stat -c %s "$file") bytes"
+done
+if [ -e "build/deb/sampl_$version-1.dsc" ]; then
+    mkdir "$scratch/again"
+    (cd "$scratch/again" && dpkg-source --no-check -x "$OLDPWD/build/deb/sampl_$version-1.dsc" source >/dev/null &&
+        cd source && dpkg-buildpackage -us -uc -b >"$scratch/log" 2>&1)
+    for file in build/deb/*.deb; do
+        cmp "$file" "$scratch/again/${file##*/}"
+    done
+fi
 dpkg-deb -x "$deb" "$scratch/root"
-[ "$("$scratch/root/usr/bin/sampl" -n 4096 -s 1 "$scratch/root/usr/share/sampl/samples/austen.f16" | cksum)" = "$want" ]
+[ "$("$scratch/root/usr/bin/sampl" -n 4096 -s 1 samples/austen.f16 | cksum)" = "$want" ]
 [ "$("$scratch/root/usr/bin/sampl" --version | head -1)" = "sampl $version" ]
-[ "$(dpkg-deb -f "$deb" Version)" = "$version" ]
-gzip -dc "$scratch/root/usr/share/doc/sampl/changelog.gz" | grep -q "^sampl ($version) "
-[ "$(find "$scratch/root/usr/share/man" -name '*.gz' | wc -l)" -eq "$(find man -name '*.[157]' | wc -l)" ]
-echo "tarball, package and static program are correct"
+[ "$("$scratch/root/usr/bin/sampl" --version | tail -1)" = "build native" ]
+[ "$(dpkg-deb -f "$deb" Version)" = "$version-1" ]
+gzip -dc "$scratch/root/usr/share/doc/sampl/changelog.Debian.gz" | grep -q "^sampl ($version-1) "
+[ "$(find "$scratch/root/usr/share/man" -name '*.gz' | wc -l)" -eq "$(find man -name '*.[1357]' | wc -l)" ]
+echo "tarball, packages and static program are correct"
