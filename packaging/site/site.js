@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The search of the site: `entries` of index.js are [title, place, address]. An entry is found if it has each word of the query, or a word
-// that means the same.
+// The search of the site: `entries` of index.js are [title, place, address]. An entry is found if it has a word of the query, or a word that
+// means the same.
 "use strict";
 
 const synonyms = {
-  nucleus: ["top_p", "top-p"], bfloat16: ["bf16"], float16: ["f16"], half: ["f16"], kl: ["kl", "divergence"], "kl-divergence": ["kl"],
-  kld: ["kl", "report"], tail: ["tail", "rest"], tailmass: ["rest"], temperature: ["temp"], tau: ["mirostat"], eta: ["mirostat", "eta"],
-  epsilon: ["epsilon"], locally: ["typical", "typ_p"], typical: ["typical", "typ_p"], nsigma: ["top_n_sigma", "nsigma"], repetition: ["repeat", "penalties"],
+  nucleus: ["topp"], bfloat16: ["bf16"], float16: ["f16"], half: ["f16"], divergence: ["kl"],
+  kld: ["kl", "report"], tail: ["rest"], mass: ["rest"], temperature: ["temp"], tau: ["mirostat"], eta: ["mirostat", "eta"],
+  epsilon: ["epsilon"], locally: ["typical", "typp"], typical: ["typical", "typp"], nsigma: ["topnsigma"], repetition: ["repeat", "penalties"],
   perplexity: ["ppl"], logprobs: ["logprobs", "replies"], openai: ["replies", "openai"], numpy: ["npy"], huggingface: ["transformers"],
   hf: ["transformers"], exit: ["exit", "status"], code: ["status", "code"], removed: ["trace", "removed"], why: ["trace", "why"],
   windows: ["windows", "powershell"], macos: ["macos"], json: ["json"], miss: ["lost"], seed: ["seed"], gpu: ["vllm", "sglang", "akunu"],
@@ -14,18 +14,18 @@ const synonyms = {
 };
 
 const [form, box, list] = ["form", "input", "ol"].map((name) => document.querySelector(name));
-const plain = (text) => text.toLowerCase().replace(/--?(?=\w)/g, "");
+const plain = (text) => text.toLowerCase().replace(/[-_]/g, "");
 const rows = entries.map(([title, place, address]) => ({ title, place, address, words: plain(title), all: plain(`${title} ${place}`) }));
 
-// The best entries of a query: titles that begin with its words come first, then titles that hold them.
+// The best entries of a query: those that have most of its words; of these, whose titles are or begin with a word.
 const find = (query) => {
   const wanted = plain(query).split(/\s+/).filter(Boolean).map((word) => [word, ...(synonyms[word] || [])]);
+  const points = (row, word) => row.words === word ? 9 : row.words.startsWith(word) ? 6 : row.words.includes(word) ? 4 : row.all.includes(word) ? 1 : 0;
   const score = (row) => wanted.reduce((sum, means) => {
-    const best = Math.max(...means.map((word, i) => row.words === word ? 9 - i : row.words.startsWith(word) ? 6 : row.words.includes(word) ? 4 :
-      row.all.includes(word) ? 1 : -Infinity));
-    return sum + best;
+    const best = Math.max(...means.map((word) => points(row, word)));
+    return sum + (best && best + 10);
   }, 0);
-  return !wanted.length ? [] : rows.map((row) => [score(row), row]).filter(([points]) => points > 0)
+  return rows.map((row) => [score(row), row]).filter(([sum]) => sum > 0)
     .sort((a, b) => b[0] - a[0] || a[1].title.length - b[1].title.length).slice(0, 12).map(([, row]) => row);
 };
 

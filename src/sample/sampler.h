@@ -131,15 +131,15 @@ struct sampler {
     bool needs_vocab;    // looks at the tokens' texts
     const char *heading; // of its options in --help; NULL: the chain's
 
-    const struct param *params;  // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
-    size_t params_size;          // bytes of the parameter struct
-    size_t size;                 // bytes of state, which each sequence begins with zeroed; 0: none, and self is NULL
-    bool reads_prompt;           // looks at the prompt in the history
-    bool skips_by_width;         // skip needs the width of each row
-    enum limit_kind limits;      // the first parameter says what it keeps
-    enum handing hands;          // for traces
-    bool takes_deferred;         // works on candidates as cand_defer leaves them
-    bool selector;               // sets chosen and chosen_p, and ends the chain
+    const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
+    size_t params_size;         // bytes of the parameter struct
+    size_t size;                // bytes of state, which each sequence begins with zeroed; 0: none, and self is NULL
+    bool reads_prompt;          // looks at the prompt in the history
+    bool skips_by_width;        // skip needs the width of each row
+    enum limit_kind limits;     // the first parameter says what it keeps
+    enum handing hands;         // for traces
+    bool takes_deferred;        // works on candidates as cand_defer leaves them
+    bool selector;              // sets chosen and chosen_p, and ends the chain
 
     // Numbers that apply leaves by cand_measure: up to MEASURES_MOST rows, and one without a name; NULL: none
     const struct row_measure *measures;

@@ -32,7 +32,7 @@ const close = async (page) => {
 
 // ---- every page: no error, no overflow, no finding of axe-core; its links and anchors
 
-const anchors = new Map(), links = [];
+const anchors = new Map(), links = [], examples = new Map(); // of samplers
 for (const [name, width, scheme] of files.flatMap((name) => [[name, 1440, "light"], [name, 400, "dark"]])) {
   const page = await open(name, { width, scheme });
   const [needs, has] = await page.evaluate(() => [document.scrollingElement.scrollWidth, innerWidth]);
@@ -44,6 +44,8 @@ for (const [name, width, scheme] of files.flatMap((name) => [[name, 1440, "light
     anchors.set(name, new Set(await page.$$eval("[id]", (nodes) => nodes.map((node) => node.id))));
     for (const href of await page.$$eval("a[href], img[src]", (nodes) => nodes.map((node) => node.getAttribute("href") || node.getAttribute("src"))))
       links.push([name, href]);
+    for (const [sampler, href] of await page.$$eval("h2 .try", (nodes) => nodes.map((node) => [node.parentNode.id, node.getAttribute("href")])))
+      examples.set(sampler, decodeURIComponent(href.split("#args=")[1]).split(" "));
   }
   if (pictures)
     await page.screenshot({ path: `${pictures}/${name}-${width}-${scheme}.png` });
@@ -64,8 +66,7 @@ const named = [...tables.options.map((o) => o.flag), ...tables.samplers.filter((
   ...tables.columns.map((c) => c.name)];
 assert.deepEqual(named.filter((name) => !every.has(name)), [], "names without an anchor");
 for (const { name } of tables.samplers.filter((s) => !s.internal)) {
-  const [, href] = links.find(([, to]) => to.startsWith("explorer.html#args=") && new RegExp(`samplers%20[\\w%]*${name}(%|$)`).test(to)) || assert.fail(`${name} has no example`);
-  const words = decodeURIComponent(href.split("#args=")[1]).split(" ");
+  const words = examples.get(name) || assert.fail(`${name} has no example`);
   const chain = JSON.parse(spawnSync(sampl, ["-s", "1", "-n", "4096", "--vocab", "samples/austen.gguf", ...words, "--print-chain=json"], { encoding: "utf8" }).stdout).chain;
   assert.ok(chain.find((stage) => stage.name === name).enabled, `${name} does not act with ${words.join(" ")}`);
 }
