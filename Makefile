@@ -70,7 +70,7 @@ ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/out/page.o $(BUILD)/cli/shipped.o
-CORE    := $(filter $(foreach f,base kern vocab json grammar schema sample samplers chain trace settings,$(BUILD)/$f/%),$(OBJECTS))
+CORE    := $(filter $(foreach f,base kern vocab json grammar schema sample samplers chain trace settings session,$(BUILD)/$f/%),$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 EMBED   := $(BUILD)/unit/embed

@@ -25,7 +25,7 @@ includes_only() {
 }
 
 # CORE: the folders that do no input or output and never end the program.
-CORE="base kern vocab json sample samplers grammar schema chain trace settings"
+CORE="base kern vocab json sample samplers grammar schema chain trace settings session"
 
 # core_files: prints the files of the core, without base/platform*.c, which call the system.
 core_files() {
@@ -72,11 +72,12 @@ schema    base
 chain     base vocab sample samplers grammar
 trace     base kern vocab sample samplers chain
 settings  base vocab json sample samplers grammar schema chain
+session   base kern vocab json sample samplers grammar chain trace settings
 in        base kern vocab json sample
 out       base kern vocab trace
 cli       base kern vocab json sample samplers grammar schema chain trace settings in out
 views     base kern vocab json sample samplers grammar schema chain trace settings in out cli
-run       base kern vocab json sample samplers grammar schema chain trace settings in out cli views
+run       base kern vocab json sample samplers grammar schema chain trace settings session in out cli views
 '
 
 @test "each folder includes headers of itself and of the floors below only" {

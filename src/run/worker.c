@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "run/worker.h"
 
-#include "base/mem.h"
+#include "out/message.h"
 #include "views/view.h"
 
 #include <assert.h>
@@ -17,15 +17,15 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
                          .first = first,
                          .last = last,
                          .sessions = calloc(job->n_variants, sizeof *w->sessions),
-                         .log.takes_raw = job_records(job, LOG_RAW),
-                         .log.takes_steps = job_records(job, LOG_STEPS),
-                         .log.takes_softmaxes = job_records(job, LOG_SOFTMAXES)};
-    cand_init(&w->cand, job->kern);
-    w->cand.want_p = job_records(job, LEAVE_P);
-    w->cand.want_notes = job_records(job, RECORD_LINES | RECORD_LIST | LEAVE_NOTES);
-    w->cand.measure = job_records(job, RECORD_STATS) && job_measures(job) ? w->measure : NULL;
-    w->cand.want_chosen_p = job_records(job, LEAVE_CHOSEN_P);
-    w->cand.want_logits = job_records(job, LEAVE_LOGITS);
+                         .chooser.log.takes_raw = job_records(job, LOG_RAW),
+                         .chooser.log.takes_steps = job_records(job, LOG_STEPS),
+                         .chooser.log.takes_softmaxes = job_records(job, LOG_SOFTMAXES)};
+    cand_init(&w->chooser.cand, job->kern);
+    w->chooser.cand.want_p = job_records(job, LEAVE_P);
+    w->chooser.cand.want_notes = job_records(job, RECORD_LINES | RECORD_LIST | LEAVE_NOTES);
+    w->chooser.cand.measure = job_records(job, RECORD_STATS) && job_measures(job) ? w->measure : NULL;
+    w->chooser.cand.want_chosen_p = job_records(job, LEAVE_CHOSEN_P);
+    w->chooser.cand.want_logits = job_records(job, LEAVE_LOGITS);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
     for (size_t i = 0; i < last; i++) {
@@ -47,10 +47,8 @@ void worker_free(struct worker *w)
     result_free(&w->unshown);
     pair_free(&w->base);
     agreement_free(&w->scratch);
-    cand_free(&w->cand);
+    chooser_free(&w->chooser);
     row_cache_free(&w->cache);
-    log_free(&w->log);
-    free(w->masked);
 }
 
 // ---- prepare: the sequence, its parameters, and its history up to the row
@@ -86,7 +84,9 @@ static bool apply_notes(const struct job *j, struct sessions *s, struct session 
                        "a named sequence may have begun in an earlier part; with --independent that does not matter");
     if (row->prompt && !sequence_starts(j, q, row))
         return err_set(e, STATUS_DATA, "prompt_tokens after the sequence's first row");
-    return !row->params || session_change(s, q, row->params, e);
+    const bool ok = !row->params || session_change(s, q, row->params, e);
+    message_notes(&s->recipes->notes);
+    return ok;
 }
 
 // The token that follows a row, if that is known beforehand; else -1. An error is the row's own.
@@ -130,6 +130,31 @@ static struct tokens tokens_before(const struct job *j, const struct input_row *
     return from < to ? (struct tokens){j->accept.id + from, to - from} : (struct tokens){0};
 }
 
+// Begins the text of a sequence at a row, with an empty history. The generators stand behind the rows that earlier
+// parts sample. Their seed is the recipe's plus the number of the text's first row; where the format names the sequence
+// and the engine seeds each, plus the index of the sequence in the input. For the first text of the run, and the first
+// of a name, it is the recipe's. alone: the row is a sequence of its own.
+static bool begin_text(struct session *q, const struct input_row *row, bool alone, struct err *e)
+{
+    const struct place *const p = &row->place;
+    const uint64_t first = alone ? row->number : p->first;
+    const bool known = !q->follows || p->named; // does the place tell what precedes the sequence?
+    if (p->named && !alone) {
+        q->seed_offset = q->recipe->parts.engine->seeds_each ? p->sequence : first;
+        chain_reset(q->chain, session_seed_of(q, q->recipe));
+    } else if (alone || q->begun || (known && p->before)) {
+        const bool later = alone || !known || p->before; // not the first text of the run
+        chain_reset(q->chain, session_seed(q->recipe, later ? first : 0));
+    }
+    if (!alone && known && p->drawn)
+        chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));
+    q->first = first;
+    if (q->begun || alone) // else rows of the sequence may have failed before it began
+        q->doubt = 0;
+    q->begun = true;
+    return session_restart(q, e);
+}
+
 // Moves a sequence forward to a row: begins it if it starts there, and accepts the tokens of the rows left out. An
 // error is one of the options.
 static bool move_to(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
@@ -143,7 +168,7 @@ static bool move_to(const struct job *j, struct session *q, const struct input_r
         return false;
     if (!recorded && !in_vocabulary(known.id, known.n, n_vocab, "--accept", e))
         return false;
-    if (begins && !session_begin(q, row, j->independent, e))
+    if (begins && !begin_text(q, row, j->independent, e))
         return false;
     if (begins && !session_accept_prompt(q, prompt.id, prompt.n, e))
         return false;
@@ -175,107 +200,7 @@ static bool prepare(const struct job *j, struct sessions *s, struct session *q, 
     return move_to(j, q, row, &res->e);
 }
 
-// ---- sample: mask, chain, grammar
-
-// Runs the chain on a row, or on its copy `masked` that a mask of this name was put on. Variants share what loading the
-// row finds out.
-static struct fault run_chain(struct worker *w, struct session *q, const struct row *row, const struct row *masked,
-                              const char *mask)
-{
-    const bool steps = job_records(w->job, LOG_STEPS), watched = job_records(w->job, LOG_STEPS | LOG_RAW);
-    struct row_cache *const cache = w->last > 1 ? &w->cache : NULL;
-    struct fault fault = masked && !watched ? fault_none() : cand_load_shared(&w->cand, row, cache);
-    if (!fault.code && watched)
-        fault = log_begin(&w->log, q->recipe, row, &w->cand);
-    if (!fault.code && masked)
-        fault = cand_load(&w->cand, masked);
-    if (!fault.code && masked)
-        fault = log_mask(&w->log, mask, &w->cand);
-    if (!fault.code)
-        return chain_apply(q->chain, &w->cand, steps ? log_stage : NULL, &w->log);
-    chain_skip(q->chain, 1, row_vocab(row));
-    return fault;
-}
-
-// Runs the chain on a copy of a row, as f32, in which tokens are masked: those without a bit in mask[0..n_bits), or if
-// there is no mask, all but `only`. name: the mask's.
-static struct fault run_masked(struct worker *w, struct session *q, const struct row *row, const char *name,
-                               const uint64_t *mask, size_t n_bits, uint32_t only)
-{
-    if (!mem_grow(&w->masked, &w->masked_cap, row->n, sizeof *w->masked))
-        return fault_memory();
-    struct row masked = *row;
-    masked.type = DTYPE_F32;
-    masked.data = w->masked;
-    masked.rest.low = -INFINITY; // any part of the rest may be masked
-    masked.rest.ranked = 0;
-    masked.rest.exp_sum = masked.rest.deviation = 0.0f;
-    if (!mask)
-        masked.rest.high = -INFINITY; // a listed token is forced
-    w->cand.kern->widen[row->type](w->masked, row->data, row->n);
-    for (size_t i = 0; i < row->n; i++) {
-        const size_t id = row->ids ? row->ids[i] : i;
-        if (mask && !row->ids && i % 64 == 0 && i + 64 <= n_bits && !~mask[i / 64])
-            i += 63; // most words of a mask allow all tokens, or none
-        else if (mask ? id >= n_bits || !(mask[id / 64] >> id % 64 & 1) : id != only)
-            w->masked[i] = -INFINITY;
-    }
-    return run_chain(w, q, row, &masked, name);
-}
-
-// Runs the chain on the tokens that fit the grammar.
-static struct fault run_under_grammar(struct worker *w, struct session *q, const struct row *row)
-{
-    const uint64_t *mask;
-    const struct fault fault = matcher_mask(q->matcher, &mask);
-    return fault.code ? fault : run_masked(w, q, row, MASK_GRAMMAR, mask, q->recipe->of->vocab->n, 0);
-}
-
-// Runs the chain with all tokens masked but one. What else is wrong with the row still counts. The outcome is that of
-// the full row. Of a list of one token, stages do not see that the full row has others, which are masked.
-static struct fault run_forced(struct worker *w, struct session *q, const struct row *row, uint32_t token)
-{
-    struct fault fault = cand_load(&w->cand, row);
-    if (fault.code) {
-        chain_skip(q->chain, 1, row_vocab(row));
-        return fault;
-    }
-    fault = run_masked(w, q, row, MASK_REASONING, NULL, 0, token);
-    if (!fault.code && rest_is_list(&w->cand.rest)) {
-        rest_mask(&w->cand, true);
-        w->cand.rest.unsure = w->cand.rest.unsure || row->n < 2;
-    }
-    return fault;
-}
-
-// Samples as llama.cpp does. A token that the reasoning budget forces must fit the grammar. Otherwise the chain comes
-// first; only if its token does not fit, the chain runs once more on the tokens that fit. (--grammar-first and some
-// engines mask at once.) *masked: tokens were masked.
-static struct fault choose_token(struct worker *w, struct session *q, const struct row *row, bool *masked)
-{
-    const uint32_t forced = session_forced(q);
-    const bool force = forced != BUDGET_FREE;
-    bool fits = true;
-    *masked = force || (q->matcher && q->recipe->parts.grammar_first);
-    if (*masked && !force)
-        return run_under_grammar(w, q, row);
-    struct fault fault = force ? run_forced(w, q, row, forced) : run_chain(w, q, row, NULL, NULL);
-    if (!fault.code && q->matcher)
-        fault = matcher_fits(q->matcher, w->cand.chosen, &fits);
-    if (fault.code || fits)
-        return fault;
-    *masked = true;
-    if (!force) {
-        const struct unlisted first = w->cand.rest; // of the first pass
-        fault = run_under_grammar(w, q, row);
-        w->cand.rest.unsure = w->cand.rest.unsure || first.unsure;
-        if (!rest_is_exact(&first)) // another token might have fitted
-            rest_end(&w->cand, false);
-        return fault;
-    }
-    fault.code = FAULT_ALL_MASKED;
-    return fault;
-}
+// ---- sample
 
 // Samples a row that the chain stands ready for and records it, or passes over it if it is bad.
 static bool sample(struct worker *w, struct session *q, const struct input_row *row, int64_t known, struct result *res)
@@ -293,24 +218,25 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
         res->e.status = STATUS_DATA; // its params made another chain
         return pass_over(q, res, true);
     }
-    w->cand.position_known = row->position >= 0;
-    w->cand.position = row->position >= 0              ? (uint32_t)row->position
-                       : row->seq && !row->place.named ? (uint32_t)q->rows
-                                                       : (uint32_t)(row->number - q->first);
-    struct fault fault = choose_token(w, q, &row->logits, &masked);
+    w->chooser.cand.position_known = row->position >= 0;
+    w->chooser.cand.position = row->position >= 0              ? (uint32_t)row->position
+                               : row->seq && !row->place.named ? (uint32_t)q->rows
+                                                               : (uint32_t)(row->number - q->first);
+    struct fault fault = choose_token(&w->chooser, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     // The candidates behind the selector are shown in any case.
     const bool shows = !fault.code && shown && after + 1 < q->recipe->n_stages;
     if (!fault.code)
-        fault = record_fill(j, &w->log, &w->cand, shows ? log_step_at(&w->log, after) : NULL, known, res);
+        fault = record_fill(j, &w->chooser.log, &w->chooser.cand, shows ? log_step_at(&w->chooser.log, after) : NULL,
+                            known, res);
     if (!fault.code && view->watch)
-        fault = view->watch(j->self, row, &w->log, &w->cand, res);
+        fault = view->watch(j->self, row, &w->chooser.log, &w->chooser.cand, res);
     if (exhausted)
-        session_exhausted(q, w->cand.rest.state != REST_NONE, &res->e);
+        session_exhausted(q, w->chooser.cand.rest.state != REST_NONE, &res->e);
     else
         session_fault(q->recipe, fault, &res->e);
     if (!fault.code)
-        session_record_rest(q, &row->logits, &w->cand, known, res);
+        session_record_rest(q, &row->logits, &w->chooser.cand, known, res);
     // If the options ask for what no such row has, the fault is not the row's.
     res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_NO_SIZE;
     return !fault.code;
@@ -349,7 +275,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     if (res->bad)
         session_doubt_failed(q, token);
     if (token < 0)
-        token = pass ? chosen : res->ok ? (int64_t)w->cand.chosen : -1;
+        token = pass ? chosen : res->ok ? (int64_t)w->chooser.cand.chosen : -1;
     if (token < 0 && row->place.use == ROW_EARLIER && !w->job->independent)
         token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
     if (ready && (res->ok || res->bad) && token >= 0) {
@@ -379,6 +305,7 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
                                   .file_row = row->in_file};
     if (row->bad)
         res->e = *bad;
+    w->chooser.cache = w->last > 1 ? &w->cache : NULL;
     w->cache.shares_stages = j->n_variants > 1 && !row->params && !row->ends;
     return variant_row(w, variant, row, PASS_NOT, res);
 }
@@ -386,7 +313,7 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
 // A row comes next that nobody has looked at.
 static void forget_row(struct worker *w)
 {
-    w->log.raw.row = NULL;
+    w->chooser.log.raw.row = NULL;
     row_cache_clear(&w->cache);
 }
 
@@ -405,7 +332,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
                 const struct err *other_bad, struct result *res)
 {
     const bool compares = job_records(w->job, RECORD_PAIRS);
-    const struct after *const after = &w->log.after;
+    const struct after *const after = &w->chooser.log.after;
     const bool own = w->first == 0; // is the base's result shown?
     struct result *const base = own ? res : &w->unshown;
     struct input_row narrowed, other_narrowed;

@@ -5,7 +5,7 @@
 
 #include "in/input.h"
 #include "run/record.h"
-#include "run/session.h"
+#include "session/choose.h"
 #include "sample/row_cache.h"
 #include "trace/pair.h"
 
@@ -13,15 +13,12 @@ struct worker {
     const struct job *job;
     size_t first, last;        // the variants that it takes rows through, first <= i < last
     struct sessions *sessions; // [job->n_variants]
-    struct cand cand;
+    struct chooser chooser;
     struct row_cache cache; // what its variants share about a row
-    struct log log;
     struct pair_base base;            // the base's distribution, where variants are compared
     struct agreement_scratch scratch; // with --report
     struct result unshown;            // the base's result, if the worker has the base only to compare with it
     double measure[MEASURES_MOST];    // what the chain's sampler measured in the row
-    float *masked;                    // scratch: a row without the tokens that do not fit the grammar
-    size_t masked_cap;
 };
 
 // Prepares a worker for all variants or, when others work on the rest, for some. job_record has been called.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A sequence: a recipe, and the state of its chain, its grammar and its reasoning budget. The sequences of a run are
 // found by name. Rows that name none belong to the unnamed sequence.
-#ifndef SAMPL_RUN_SESSION_H
-#define SAMPL_RUN_SESSION_H
+#ifndef SAMPL_SESSION_SESSION_H
+#define SAMPL_SESSION_SESSION_H
 
 #include "chain/chain.h"
 #include "chain/recipe.h"
 #include "grammar/matcher.h"
-#include "in/input.h"
 #include "trace/record.h"
 
 #include <cjson/cJSON.h>
@@ -61,16 +60,20 @@ void session_appear(struct sessions *s, struct session *q);
 // Ends a sequence. Its name then stands for a new one.
 void sessions_end(struct sessions *s, struct session *q);
 
-// Changes parameters from here on. The history and the generators go on. The chain must remember all tokens: that of a
-// named sequence does, that of the unnamed one if chain_remember was called before its first row.
+// Changes parameters from here on. The history and the generators go on. Notes stay in s->recipes->notes. The chain
+// must remember all tokens: that of a named sequence does, that of the unnamed one if chain_remember was called before
+// its first row.
 bool session_change(struct sessions *s, struct session *q, const cJSON *params, struct err *e);
 
-// Begins the text of a sequence at a row, with an empty history, the grammar at its root and the budget behind the tags
-// of the generation prompt. The generators stand behind the rows that earlier parts sample. Their seed is the recipe's
-// plus the number of the text's first row; where the format names the sequence and the engine seeds each, plus the
-// index of the sequence in the input. For the first text of the run, and the first of a name, it is the recipe's.
-// alone: the row is a sequence of its own.
-bool session_begin(struct session *q, const struct input_row *row, bool alone, struct err *e);
+// Returns the recipe's seed + offset, as wide as the engine's seeds.
+uint64_t session_seed(const struct recipe *recipe, uint64_t offset);
+
+// Returns the seed of the sequence under a recipe.
+uint64_t session_seed_of(const struct session *q, const struct recipe *recipe);
+
+// Begins a text: moves the grammar to its root, and past the generation prompt; the budget counts the prompt, too. The
+// chain stays as it is. False with *e on failure.
+bool session_restart(struct session *q, struct err *e);
 
 // The token that the reasoning budget forces next, or BUDGET_FREE.
 uint32_t session_forced(const struct session *q);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "run/session.h"
+#include "session/session.h"
 
-#include "out/message.h"
 #include "settings/draft.h"
 
 #include <inttypes.h>
@@ -99,17 +98,15 @@ void sessions_free(struct sessions *s)
     shared_set_free(&s->by_name);
 }
 
-// The recipe's seed + offset, as wide as the engine's seeds.
-static uint64_t seed_at(const struct recipe *recipe, uint64_t offset)
+uint64_t session_seed(const struct recipe *recipe, uint64_t offset)
 {
     const uint64_t sum = recipe->parts.seed + offset;
     return recipe->parts.engine->wide_seed ? sum : (uint32_t)sum;
 }
 
-// The seed of a sequence under a recipe.
-static uint64_t seed_of(const struct session *q, const struct recipe *recipe)
+uint64_t session_seed_of(const struct session *q, const struct recipe *recipe)
 {
-    return seed_at(recipe, recipe->parts.seed_named ? 0 : q->seed_offset);
+    return session_seed(recipe, recipe->parts.seed_named ? 0 : q->seed_offset);
 }
 
 // Makes a sequence that is not in the set yet. len: bytes of the name with its NUL, 0 for the unnamed sequence.
@@ -126,7 +123,7 @@ static struct session *session_new(const struct sessions *s, const char *name, s
     q->recipe = recipe;
     q->budget.rules = recipe_budget(recipe);
     q->follows = len || s->unnamed_ended;
-    q->chain = chain_new(recipe->stage, recipe->n_stages, seed_at(recipe, 0));
+    q->chain = chain_new(recipe->stage, recipe->n_stages, session_seed(recipe, 0));
     if (!q->chain)
         err_from_fault(e, fault_memory());
     if (!q->chain || !make_matcher(s, recipe, &q->matcher, e)) {
@@ -164,7 +161,7 @@ void session_appear(struct sessions *s, struct session *q)
     if (!before || !q->recipe->parts.engine->seeds_each)
         return;
     q->seed_offset = before;
-    chain_reseed(q->chain, seed_of(q, q->recipe));
+    chain_reseed(q->chain, session_seed_of(q, q->recipe));
 }
 
 void sessions_end(struct sessions *s, struct session *q)
@@ -192,7 +189,6 @@ static bool begin_budget(struct session *q, struct err *e)
 bool session_change(struct sessions *s, struct session *q, const cJSON *params, struct err *e)
 {
     const struct recipe *const old = q->recipe, *const recipe = recipe_with_params(s->recipes, old, params, e);
-    message_notes(&s->recipes->notes);
     if (recipe == old || !recipe) {
         recipe_drop(recipe);
         return recipe;
@@ -213,31 +209,15 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
         matcher_free(q->matcher);
         q->matcher = matcher;
     }
-    if (seed_of(q, recipe) != seed_of(q, old))
-        chain_reseed(q->chain, seed_of(q, recipe));
+    if (session_seed_of(q, recipe) != session_seed_of(q, old))
+        chain_reseed(q->chain, session_seed_of(q, recipe));
     recipe_drop(q->own);
     q->recipe = q->own = recipe;
     return !other_reasoning || begin_budget(q, e);
 }
 
-bool session_begin(struct session *q, const struct input_row *row, bool alone, struct err *e)
+bool session_restart(struct session *q, struct err *e)
 {
-    const struct place *const p = &row->place;
-    const uint64_t first = alone ? row->number : p->first;
-    const bool known = !q->follows || p->named; // does the place tell what precedes the sequence?
-    if (p->named && !alone) {
-        q->seed_offset = q->recipe->parts.engine->seeds_each ? p->sequence : first;
-        chain_reset(q->chain, seed_of(q, q->recipe));
-    } else if (alone || q->begun || (known && p->before)) {
-        const bool later = alone || !known || p->before; // not the first text of the run
-        chain_reset(q->chain, seed_at(q->recipe, later ? first : 0));
-    }
-    if (!alone && known && p->drawn)
-        chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));
-    q->first = first;
-    if (q->begun || alone) // else rows of the sequence may have failed before it began
-        q->doubt = 0;
-    q->begun = true;
     if (q->matcher) {
         matcher_reset(q->matcher);
         if (!prefill_grammar(q->recipe, q->matcher, e))
