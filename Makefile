@@ -14,8 +14,10 @@ bashcompdir ?= $(datadir)/bash-completion/completions
 zshcompdir  ?= $(datadir)/zsh/site-functions
 fishcompdir ?= $(datadir)/fish/vendor_completions.d
 docdir      ?= $(datadir)/doc/sampl
+libdir      ?= $(prefix)/lib
+includedir  ?= $(prefix)/include
 pkgdatadir  := $(datadir)/sampl
-VERSION     := $(shell sed -n 's/^.define SAMPL_VERSION *"\(.*\)"/\1/p' src/cli/help.h)
+VERSION     := $(shell sed -n 's/^.define SAMPL_VERSION *"\(.*\)"/\1/p' src/base/version.h)
 INSTALL     ?= install
 PKG_CONFIG  ?= pkg-config
 
@@ -31,6 +33,8 @@ SYSTEM ?=
 WINDOWS := $(findstring -windows-,$(SYSTEM))
 # WASM=1 builds for WebAssembly (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32): the program that the explorer runs.
 WASM   ?=
+# PIC=1 builds the objects of libsampl; see the target lib.
+PIC    ?=
 BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(WASM),/wasm)$(if $(SYSTEM),/systems/$(SYSTEM))
 WERROR ?=
 
@@ -42,6 +46,7 @@ WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-pr
 HARDEN  ?= $(if $(SAN)$(WASM),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname))$(SYSTEM)$(WASM),,-pie -Wl,-z,relro,-z,now)
 PTHREAD  := $(if $(WASM),,-pthread)
+PICFLAGS := $(if $(PIC),-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 CJSON := build/static/cjson
@@ -65,23 +70,25 @@ CJSON_LIBS   ?= $(shell $(PKG_CONFIG) --libs libcjson)
 
 WINDOWS_CPPFLAGS := -D_FILE_OFFSET_BITS=64 -D__USE_MINGW_ANSI_STDIO=1 -isystem src/base/windows -include src/base/windows/posix.h
 ALL_CPPFLAGS := $(if $(PORTABLE),-DSAMPL_PORTABLE -D_XOPEN_SOURCE=700,-D_GNU_SOURCE) $(if $(WASM),-D_WASI_EMULATED_MMAN -D_WASI_EMULATED_SIGNAL -isystem src/explorer/wasi) $(if $(WINDOWS),$(WINDOWS_CPPFLAGS)) -Isrc $(CJSON_CFLAGS) $(CPPFLAGS)
-ALL_CFLAGS    = $(CFLAGS) $(if $(STATIC),$(STATIC_CFLAGS)) $(STRICT) $(WARN) $(HARDEN) $(SANFLAGS)
+ALL_CFLAGS    = $(CFLAGS) $(if $(STATIC),$(STATIC_CFLAGS)) $(STRICT) $(WARN) $(HARDEN) $(PICFLAGS) $(SANFLAGS)
 ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
-OBJECTS := $(SOURCES:src/%.c=$(BUILD)/%.o) $(BUILD)/out/page.o $(BUILD)/cli/shipped.o
+OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out src/lib/%,$(SOURCES))) $(BUILD)/out/page.o $(BUILD)/cli/shipped.o
 CORE    := $(filter $(foreach f,base kern vocab json grammar schema sample samplers chain trace settings session,$(BUILD)/$f/%),$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 EMBED   := $(BUILD)/unit/embed
+LIB     := $(CORE) $(BUILD)/lib/sampl.o
 PRESETS := $(wildcard samples/presets/*.preset)
-SCRIPTS := samples/ci samples/get samples/live samples/scale samples/tune samples/vectors
+SCRIPTS := samples/ci samples/get samples/lib samples/live samples/scale samples/tune samples/vectors
 SCRIPT_FILES := $(wildcard $(SCRIPTS:%=%/*))
 SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
-MAN     := $(wildcard man/*.[157])
+MAN     := $(wildcard man/*.[1357])
 SHELLS  := .ci/run packaging/debian/tests/replay src/explorer/make.sh $(filter %.sh,$(SCRIPT_FILES)) $(wildcard packaging/*.sh packaging/*/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)
 
 Q := $(if $(V),,@)
+comma := ,
 
 .PHONY: all
 all: $(BUILD)/sampl ## build sampl (the default)
@@ -130,6 +137,22 @@ $(CJSON)/cJSON.h:
 static: ## build a static program for every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
 	$(Q)$(MAKE) STATIC=1 all
 
+# libsampl: the core and src/lib, from objects of their own. Both files show the functions of src/lib/sampl.h only.
+SO := libsampl.so.0
+.PHONY: lib
+lib: ## build the library for C and other languages, build/libsampl.so.0 and build/libsampl.a
+	$(Q)$(MAKE) --no-print-directory $(if $(V),,-s) PIC=1 BUILD=$(BUILD)/pic $(BUILD)/$(SO) $(BUILD)/libsampl.a
+ifneq ($(PIC),)
+$(BUILD:%/pic=%)/$(SO): $(LIB)
+	@echo "  LINK  $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter-out -pie,$(HARDENL)) -shared -Wl,-soname,$(SO),--gc-sections$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $^ $(CJSON_LIBS) -lm
+$(BUILD:%/pic=%)/libsampl.a: $(LIB)
+	@echo "  AR    $@"
+	$(Q)$(CC) -r -nostdlib -Wl,--gc-sections,--gc-keep-exported -o $(BUILD)/libsampl.o $^
+	$(Q)objcopy --localize-hidden $(BUILD)/libsampl.o
+	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libsampl.o
+endif
+
 # The explorer: one page that holds the program as WebAssembly, and a sample.
 EXPLORER  := build/explorer.html
 MAKE_WASM := $(MAKE) --no-print-directory WASM=1 BUILD=build/wasm SAN= STATIC= SYSTEM= PORTABLE= CC='clang --target=wasm32-wasi' CFLAGS=-O2
@@ -145,7 +168,7 @@ NPM := build/npm
 npm: build/wasm/sampl $(EXPLORER) ## build the npm package, build/sampl-VERSION.tgz (as explorer, and npm)
 	$(Q)rm -rf $(NPM) && mkdir -p $(NPM)/man
 	$(Q)cp LICENSE $(EXPLORER) $(addprefix packaging/npm/,README.md index.js index.d.ts run.js cli.js) $(NPM)
-	$(Q)cp $(MAN) $(NPM)/man
+	$(Q)cp $(filter-out %.3,$(MAN)) $(NPM)/man
 	$(Q)cp build/wasm/sampl $(NPM)/sampl.wasm && chmod 644 $(NPM)/sampl.wasm && chmod 755 $(NPM)/cli.js
 	$(Q)cat src/explorer/wasi.js src/explorer/memory_files.js packaging/npm/disk_files.js packaging/npm/worker.js >$(NPM)/worker.js
 	$(Q)sed 's/@VERSION@/$(VERSION)/' packaging/npm/package.json >$(NPM)/package.json
@@ -189,7 +212,7 @@ $(BUILD)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS))' >$@
 
--include $(OBJECTS:.o=.d) $(UNITS:%=%.d)
+-include $(OBJECTS:.o=.d) $(BUILD)/lib/sampl.d $(UNITS:%=%.d)
 include tests/tests.mk
 
 
@@ -230,13 +253,26 @@ install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DEST
 	$(INSTALL) -m 644 $(SAMPLES) '$(DESTDIR)$(pkgdatadir)/samples'
 	for f in $(SCRIPT_FILES); do $(INSTALL) -m $$(if [ -x $$f ]; then echo 755; else echo 644; fi) $$f '$(DESTDIR)$(pkgdatadir)/'$$f || exit; done
 
-# Removes the files of install, and then folders that are empty. The prefix, its bin and its share stay, as other programs may use them.
+.PHONY: install-lib
+install-lib: lib ## install libsampl, its header, its page and its pkg-config file under PREFIX, below DESTDIR
+	$(INSTALL) -d '$(DESTDIR)$(libdir)/pkgconfig' '$(DESTDIR)$(includedir)' '$(DESTDIR)$(mandir)/man3'
+	$(INSTALL) -m 755 $(BUILD)/$(SO) '$(DESTDIR)$(libdir)'
+	ln -sf $(SO) '$(DESTDIR)$(libdir)/libsampl.so'
+	$(INSTALL) -m 644 $(BUILD)/libsampl.a '$(DESTDIR)$(libdir)'
+	$(INSTALL) -m 644 src/lib/sampl.h '$(DESTDIR)$(includedir)'
+	$(INSTALL) -m 644 $(filter %.3,$(MAN)) '$(DESTDIR)$(mandir)/man3'
+	printf '%s\n' 'Name: libsampl' 'Description: sampler chains of llama.cpp and other programs' 'Version: $(VERSION)' 'Requires.private: libcjson' \
+	    'Libs: -L$(libdir) -lsampl' 'Libs.private: -lm' 'Cflags: -I$(includedir)' >$(BUILD)/libsampl.pc
+	$(INSTALL) -m 644 $(BUILD)/libsampl.pc '$(DESTDIR)$(libdir)/pkgconfig'
+
+# Removes the files of install and install-lib, and then folders that are empty. The prefix, its bin and its share stay, as other programs may use them.
 .PHONY: uninstall
-uninstall: ## remove exactly the files of install
+uninstall: ## remove exactly the files of install and install-lib
 	rm -f '$(DESTDIR)$(bindir)/sampl' $(foreach page,$(MAN),'$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $(page)))/$(notdir $(page))') \
 	    '$(DESTDIR)$(bashcompdir)/sampl' '$(DESTDIR)$(zshcompdir)/_sampl' '$(DESTDIR)$(fishcompdir)/sampl.fish' '$(DESTDIR)$(docdir)/LICENSE' '$(DESTDIR)$(docdir)/explorer.html' \
+	    $(foreach f,$(SO) libsampl.so libsampl.a pkgconfig/libsampl.pc,'$(DESTDIR)$(libdir)/$f') '$(DESTDIR)$(includedir)/sampl.h' \
 	    $(foreach f,$(notdir $(PRESETS)),'$(DESTDIR)$(pkgdatadir)/presets/$f') $(foreach f,$(SAMPLES) $(SCRIPT_FILES),'$(DESTDIR)$(pkgdatadir)/$f')
-	for dir in '$(mandir)/man1' '$(mandir)/man5' '$(mandir)/man7' '$(bashcompdir)' '$(zshcompdir)' '$(fishcompdir)' '$(docdir)' '$(pkgdatadir)/presets' \
+	for dir in '$(libdir)/pkgconfig' '$(mandir)/man1' '$(mandir)/man3' '$(mandir)/man5' '$(mandir)/man7' '$(bashcompdir)' '$(zshcompdir)' '$(fishcompdir)' '$(docdir)' '$(pkgdatadir)/presets' \
 	    $(SCRIPTS:%='$(pkgdatadir)/%'); do \
 	    while [ "$${dir%/*}" ] && [ "$${dir%/*}" != '$(prefix)' ] && rmdir '$(DESTDIR)'"$$dir" 2>/dev/null; do dir=$${dir%/*}; done; done
 
@@ -268,7 +304,7 @@ release: static windows npm deb site ## put all that a release has into build/re
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" -C build -c site | gzip -9n >$(RELEASE)/sampl-$(VERSION)-site.tar.gz
 	cd $(RELEASE) && sha256sum -- * >SHA256SUMS && ls -l
 
-C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c samples/live/*.c)
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c samples/lib/*.c samples/live/*.c)
 
 .PHONY: fmt
 fmt: ## format the C sources

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/from_args.h"
 
-#include "base/names.h"
 #include "chain/chain.h"
 #include "cli/hint.h"
 #include "in/embeddings.h"
@@ -18,31 +17,15 @@
 
 // ---- the engine
 
-// Returns why the engine refuses an option of the chain that was given. NULL: it does not.
-static const char *refusal(const struct args *a, const struct option_row *row)
-{
-    const struct engine *const engine = engine_by_name(a->engine);
-    const size_t len = strlen(row->name);
-    if (a->grammar_row && engine_has_free(engine, row->name, len))
-        return "has no stage for it under a grammar";
-    if (name_find("seed,neutral,engine,backend-sampling,perf,no-perf,escape,no-escape,gpt-oss-20b-default,"
-                  "gpt-oss-120b-default",
-                  NAME_EXACT, row->name, len) >= 0 ||
-        engine_has(engine, a->grammar_first, row->name, len))
-        return NULL;
-    if (engine_has(engine, true, row->name, len))
-        return "has no stage for it without --grammar-first";
-    return row->at == offsetof(struct args, samplers) ? "has an order of its own" : "has no stage for it";
-}
-
 // Finds the first option from *row on that the engine refuses, and returns why. of_presets: only options of presets
 // count.
 static const char *next_refusal(const struct args *a, bool of_presets, const struct option_row **row)
 {
+    const struct engine *const engine = engine_by_name(a->engine);
     for (; (*row)->name; ++*row) {
         const enum origin origin = a->given[*row - a->options->row];
         const bool counts = (*row)->group == GROUP_CHAIN && (of_presets ? origin == ORIGIN_PRESET : origin);
-        const char *const why = counts ? refusal(a, *row) : NULL;
+        const char *const why = counts ? engine_refusal(engine, a->grammar_row, a->grammar_first, (*row)->name) : NULL;
         if (why)
             return why;
     }
@@ -128,39 +111,7 @@ static void set_values(struct draft *d, const struct args *a)
             d->parts.value[i] = engine_default(d->parts.engine, c, i);
 }
 
-static bool check_conflicts(const struct draft *d, struct err *e)
-{
-    for (size_t i = 0; samplers[i]; i++) {
-        double params[CATALOG_PARAMS]; // room for any sampler's
-        if (!samplers[i]->conflict)
-            continue;
-        catalog_fill(&d->of->catalog, i, d->parts.value, params);
-        const char *const conflict = samplers[i]->conflict(params);
-        if (conflict)
-            return err_set(e, STATUS_USAGE, "%s", conflict);
-    }
-    return true;
-}
-
-// ---- lists
-
-// Makes the parts of the lists. Options that need tokens which none of the lists names are errors, or have no effect.
-static bool set_lists(struct draft *d, const struct args *a, struct err *e)
-{
-    const struct settings *const s = &a->chain;
-    for (size_t i = 0; i < LISTS; i++)
-        if (!list_check(&s->list[i], e))
-            return false;
-    if (!draft_lists(d, s, e))
-        return false;
-    if (args_given(a, "min-tokens") && a->value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
-        !d->parts.bans->bans.n_ends)
-        return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; give --eog-tokens or --vocab");
-    if (s->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
-        note_add(&d->of->notes, NOTE_PLAIN,
-                 "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
-    return true;
-}
+// ---- the grammar, and vectors
 
 static bool set_grammar_text(struct draft *d, const struct args *a, struct err *e)
 {
@@ -202,7 +153,7 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
     set_values(d, a);
     d->parts.grammar_first = a->grammar_first || d->parts.engine->masks_first;
     const int64_t seed = d->parts.engine->options ? a->seed : (uint32_t)a->seed; // llama.cpp takes the low 32 bits
-    if (!draft_seed(d, seed, e) || !check_conflicts(d, e))
+    if (!draft_seed(d, seed, e) || !draft_check_values(d, e))
         return false;
     if (a->vocab && !r->vocab) {
         if (!vocab_load(&r->texts, a->vocab, e))
@@ -211,7 +162,7 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
     }
     set_recommendations(d, a, &recommended);
     bool ok = (!recommended.failed || err_from_fault(e, fault_memory())) && set_grammar_text(d, a, e) &&
-              set_lists(d, a, e) && set_embeddings(d, a, e);
+              draft_given_lists(d, &a->chain, args_given(a, "min-tokens"), e) && set_embeddings(d, a, e);
     if (ok && !d->parts.engine->options && recommended.text)
         ok = draft_samplers(d, recommended.text, false, e);
     else if (ok && !d->parts.engine->options && named)

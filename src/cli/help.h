@@ -3,10 +3,10 @@
 #ifndef SAMPL_CLI_HELP_H
 #define SAMPL_CLI_HELP_H
 
+#include "base/version.h"
 #include "cli/options.h"
 #include "kern/kern.h"
 
-#define SAMPL_VERSION       "0.3.0"
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 
 // A column of the comparison table, and one line that explains it.

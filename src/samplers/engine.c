@@ -139,6 +139,21 @@ bool engine_has_free(const struct engine *engine, const char *name, size_t len)
     return engine->free_options && name_find(engine->free_options, NAME_EXACT, name, len) >= 0;
 }
 
+const char *engine_refusal(const struct engine *engine, bool grammar, bool grammar_first, const char *name)
+{
+    static const char always[] = "seed,neutral,engine,backend-sampling,perf,no-perf,escape,no-escape,"
+                                 "gpt-oss-20b-default,gpt-oss-120b-default";
+    const size_t len = strlen(name);
+    if (grammar && engine_has_free(engine, name, len))
+        return "has no stage for it under a grammar";
+    if (name_find(always, NAME_EXACT, name, len) >= 0 || engine_has(engine, grammar_first, name, len))
+        return NULL;
+    if (engine_has(engine, true, name, len))
+        return "has no stage for it without --grammar-first";
+    return name_find("samplers,sampler-seq", NAME_EXACT, name, len) >= 0 ? "has an order of its own"
+                                                                         : "has no stage for it";
+}
+
 double engine_default(const struct engine *engine, const struct catalog *c, size_t number)
 {
     const struct param *const row = c->param[number];

@@ -61,6 +61,9 @@ bool engine_has(const struct engine *engine, bool grammar_first, const char *nam
 // Has the engine a stage for the option only without a grammar?
 bool engine_has_free(const struct engine *engine, const char *name, size_t len);
 
+// Returns why the engine refuses an option of the chain that was given; NULL: it does not. grammar: there is one.
+const char *engine_refusal(const struct engine *engine, bool grammar, bool grammar_first, const char *name);
+
 // Returns the engine's default of a parameter, by its number of the catalog.
 double engine_default(const struct engine *engine, const struct catalog *c, size_t number);
 

@@ -81,9 +81,9 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
 
 // ---- the sequences of a run
 
-static void session_free(void *thing)
+void session_free(void *session)
 {
-    struct session *const q = thing;
+    struct session *const q = session;
     chain_free(q->chain);
     matcher_free(q->matcher);
     budget_free(&q->budget);
@@ -109,8 +109,7 @@ uint64_t session_seed_of(const struct session *q, const struct recipe *recipe)
     return session_seed(recipe, recipe->parts.seed_named ? 0 : q->seed_offset);
 }
 
-// Makes a sequence that is not in the set yet. len: bytes of the name with its NUL, 0 for the unnamed sequence.
-static struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e)
+struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e)
 {
     const struct recipe *const recipe = s->recipe;
     struct session *const q = calloc(1, sizeof *q + len);

@@ -44,6 +44,9 @@ bool draft_seed(struct draft *d, int64_t seed, struct err *e);
 // list.def.
 bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e);
 
+// Refuses values of one sampler that contradict each other.
+bool draft_check_values(const struct draft *d, struct err *e);
+
 // A grammar as text.
 struct grammar_text {
     struct piece text;  // GBNF, or a JSON schema
@@ -70,6 +73,10 @@ struct settings {
 // and so are both kinds of breakers, bans and ends, and the reasoning budget with its tags. In a row each text of a
 // bias may be spelt by several tokens.
 bool draft_lists(struct draft *d, const struct settings *s, struct err *e);
+
+// Makes the parts of lists that options gave. Options that need tokens which none of the lists names are errors, or have
+// no effect, which a note says. min_tokens: --min-tokens is given.
+bool draft_given_lists(struct draft *d, const struct settings *s, bool min_tokens, struct err *e);
 
 // Opens the vectors of a file: fills *m but for the metric. *owner has the memory and goes to `close`. False with *e.
 typedef bool embeddings_open_fn(struct embeddings *m, void **owner, const char *file, struct err *e);
