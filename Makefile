@@ -304,7 +304,7 @@ release: static windows npm deb site ## put all that a release has into build/re
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" -C build -c site | gzip -9n >$(RELEASE)/sampl-$(VERSION)-site.tar.gz
 	cd $(RELEASE) && sha256sum -- * >SHA256SUMS && ls -l
 
-C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c samples/lib/*.c samples/live/*.c)
+C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/lib_check.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c samples/lib/*.c samples/live/*.c)
 
 .PHONY: fmt
 fmt: ## format the C sources

@@ -87,6 +87,10 @@ check-engines: $(BUILD)/sampl ## compare random rows of transformers, vllm, vllm
 check-lists: $(BUILD)/sampl ## compare random chains on lists with the full rows (COUNT=20000 SEED=1 ONLY= JOBS=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' COUNT='$(COUNT)' SEED='$(SEED)' ONLY='$(ONLY)' JOBS='$(JOBS)' tests/lists.py
 
+.PHONY: check-library
+check-library: $(BUILD)/sampl lib ## compare libsampl with the program on random chains, sequences and histories (COUNT=10000 SEED=1 JOBS=)
+	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' COUNT='$(COUNT)' SEED='$(SEED)' JOBS='$(JOBS)' tests/library.py
+
 .PHONY: check-draws
 check-draws: $(BUILD)/sampl ## test --draws with right draws (COUNT=1000 SEED=1)
 	$(Q)dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && cd "$$dir" && SAMPL='$(abspath $(BUILD)/sampl)' AUSTEN='$(CURDIR)/samples/austen.f16' '$(CURDIR)/tests/draws.py' right '$(or $(COUNT),1000)' '$(or $(SEED),1)'

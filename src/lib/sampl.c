@@ -115,7 +115,7 @@ static cJSON *parse_params(const char *text, struct err *e)
     return NULL;
 }
 
-static void make_recipe(struct sampl_chain *chain, const char *const *words, size_t n, const char *params)
+static void read_chain(struct sampl_chain *chain, const char *const *words, size_t n, const char *params)
 {
     struct err *const e = begin_call(chain);
     const struct recipe *const typed = recipe_from_words(&chain->recipes, words, n, e);
@@ -139,7 +139,7 @@ struct sampl_chain *sampl_chain(const struct sampl_vocab *vocab, const char *con
     chain->sessions.recipes = &chain->recipes;
     cand_init(&chain->chooser.cand, kern_select(NULL));
     const locale_t own = begin_numbers(&c);
-    make_recipe(chain, words, n, params);
+    read_chain(chain, words, n, params);
     end_numbers(c, own);
     return chain;
 }

@@ -54,8 +54,8 @@ void sessions_free(struct sessions *s);
 // The sequence of that name (NULL: the unnamed one), made if there is none. NULL and *e on failure.
 struct session *sessions_find(struct sessions *s, const char *name, struct err *e);
 
-// Makes a sequence that is not in the set, at the start of a text. len: bytes of the name with its NUL, 0 for an unnamed
-// sequence. NULL and *e on failure. The caller frees it, unless the set takes it.
+// Makes a sequence that is not in the set, at the start of a text. len: bytes of the name with its NUL, 0 for an
+// unnamed sequence. NULL and *e on failure. The caller frees it, unless the set takes it.
 struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e);
 void session_free(void *session);
 

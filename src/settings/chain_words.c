@@ -182,7 +182,7 @@ static bool add_id_list(struct list *l, const struct typed_option *o, struct err
     return ok;
 }
 
-static bool add_entry(struct list *l, const struct typed_option *o, struct err *e)
+static bool add_typed_entry(struct list *l, const struct typed_option *o, struct err *e)
 {
     l->name = list_options[o->row->list];
     return (o->row->list == LIST_BREAKERS && !*o->value) || list_read(l, o->row->list, o->value, e); // no empty breaker
@@ -217,7 +217,7 @@ static bool set_option(struct typed *t, const struct typed_option *o, struct err
         t->by_letter = o->row->form == WORD_LETTERS;
         return true;
     case WORD_LIST:
-        return add_entry(list, o, e);
+        return add_typed_entry(list, o, e);
     case WORD_IDS:
         return add_id_list(list, o, e);
     case WORD_GRAMMAR:
