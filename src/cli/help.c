@@ -198,7 +198,7 @@ static bool ends_with(const char *name, const char *suffix)
     return len > n && !strcmp(name + len - n, suffix);
 }
 
-static bool is_named(const char *column, const char *name, size_t len)
+static bool is_column(const char *column, const char *name, size_t len)
 {
     return strlen(column) == len && !strncmp(column, name, len);
 }
@@ -208,7 +208,7 @@ static const char *measure_help(const char *name, size_t len)
 {
     for (size_t i = 0; samplers[i]; i++)
         for (const struct row_measure *m = samplers[i]->measures; m && m->name; m++)
-            if (is_named(m->name, name, len))
+            if (is_column(m->name, name, len))
                 return m->help;
     return NULL;
 }
@@ -223,7 +223,7 @@ static bool print_table_column(const struct help *h, column_help_at *columns, co
     const size_t len = strlen(name) - strlen(part->suffix);
     const char *help = measure_help(name, len);
     for (size_t i = 0; columns(i, &column); i++)
-        if (column.name && is_named(column.name, name, len))
+        if (column.name && is_column(column.name, name, len))
             help = column.help;
     if (!help)
         return false;
