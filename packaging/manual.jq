@@ -44,7 +44,11 @@ def block_engines:
 def block_columns: list("scatter_strength"; .columns[] | select(.table == "comparison") | item(.name; .help | mdoc));
 def block_statistics: list("scatter_strength"; .columns[] | select(.table == "row") | item(.name; .help | mdoc));
 
-def block_params: list("reasoning_budget_end_tags"; .params[] | item(.name; if .option then ".Fl -\(.option)" else "no option" end));
+# A parameter whose name is that of its option needs no words.
+def block_params:
+    ".Bl -tag -width reasoning_budget_start_tag -offset indent -compact",
+    (.params[] | ".It Cm \(.name)", if .option then ".Fl -\(.option)" else "no option" end),
+    ".El";
 
 if $block == "samplers" then block_samplers
 elif $block == "engines" then ".Bl -tag -width transformers", block_engines, ".El"

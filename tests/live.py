@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes each input form of sampl-formats(5) to a pipe, row by row, and waits for the record of each row before it writes the next one.
+"""Writes each input form of sampl-input(5) to a pipe, row by row, and waits for the record of each row before it writes the next one.
 live.py SAMPL. A form is a list of pieces: bytes, and the number of rows that are whole when these bytes have arrived."""
 import itertools
 import json

@@ -9,7 +9,7 @@ setup() {
     PAGE=$ROOT/man/sampl.1
     SAMPLERS=$ROOT/man/sampl-samplers.7
     ENGINES=$ROOT/man/sampl-engines.7
-    FORMATS=$ROOT/man/sampl-formats.5
+    INPUT=$ROOT/man/sampl-input.5 OUTPUT=$ROOT/man/sampl-output.5
     SAMPL=${SAMPL:-$ROOT/build/sampl}
     [[ $SAMPL == /* ]] || SAMPL=$PWD/$SAMPL
     unset SAMPL_CPU NO_COLOR
@@ -383,18 +383,18 @@ END
     done
 }
 
-# ---- sampl-formats(5)
+# ---- sampl-input(5), sampl-output(5)
 
-@test "sampl-formats(5) lists every input format and the file name endings that select it" {
+@test "sampl-input(5) lists every input format and the file name endings that select it" {
     local format ending n=0
     choices --format | grep -vx auto | sort >program
-    section "$FORMATS" 'INPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
+    section "$INPUT" 'INPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
     diff program page
     # Each format has a subsection.
-    subheadings "$FORMATS" 'INPUT FORMATS' | sed 's/.*: //' | tr -d ' ' | tr ',' '\n' | grep -v ' ' | grep -v Masked | sort >page
+    subheadings "$INPUT" 'INPUT FORMATS' | sed 's/.*: //' | tr -d ' ' | tr ',' '\n' | grep -v ' ' | grep -v Masked | sort >page
     diff program page
     for format in $(<program); do
-        for ending in $(section "$FORMATS" 'INPUT FORMATS' | awk -v head=".It Cm $format" '/^\.(It|El)/ { inside = $0 == head } inside' | sed -n 's/^\.Pa //p'); do
+        for ending in $(section "$INPUT" 'INPUT FORMATS' | awk -v head=".It Cm $format" '/^\.(It|El)/ { inside = $0 == head } inside' | sed -n 's/^\.Pa //p'); do
             printf '\1\2\3\4' >"x$ending"
             run "$SAMPL" -n 1 --temp 0 "x$ending"
             printf '%s %s: %s\n' "$format" "$ending" "$output"
@@ -409,18 +409,18 @@ END
     [[ $output == *'cannot tell the format'* ]]
 }
 
-@test "sampl-formats(5) lists every output format and every choice of --emit" {
+@test "sampl-output(5) lists every output format and every choice of --emit" {
     choices --output-format | sort >program
-    section "$FORMATS" 'OUTPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
+    section "$OUTPUT" 'OUTPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
     diff program page
     choices --emit | sort >program
-    section "$FORMATS" 'OUTPUT FORMATS' | awk '/^\.Fl -emit ,/ { on = 1; next } /^and/ { exit } on' | sed -n 's/^\.Cm //p' | tr -d ' ' | tr ',' '\n' | sed '/^$/d' | sort >page
+    section "$OUTPUT" 'OUTPUT FORMATS' | awk '/^\.Fl -emit ,/ { on = 1; next } /^and/ { exit } on' | sed -n 's/^\.Cm //p' | tr -d ' ' | tr ',' '\n' | sed '/^$/d' | sort >page
     diff program page
 }
 
-@test "sampl-formats(5) lists every parameter of a JSON row" {
+@test "sampl-input(5) lists every parameter of a JSON row" {
     local name
-    section "$FORMATS" 'JSON ROWS' Parameters >parameters
+    section "$INPUT" 'JSON ROWS' Parameters >parameters
     { heads <parameters && sed -n 's/^\.Cm //p' parameters | tr -d ' .' | tr ',' '\n'; } | sed '/^$/d' | sort -u >page
     # the parameters that --print-chain=server prints
     "$SAMPL" -s 1 --vocab "$ROOT/samples/austen.gguf" --print-chain=server -l 5+1 --grammar 'root ::= "a"' --dry-sequence-breaker x |

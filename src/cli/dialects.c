@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs whose presets are read; sampl-formats(5) has the same table.
+// The programs whose presets are read; sampl-presets(5) has the same table.
 #include "cli/dialects.h"
 #include "base/number.h"
 #include "out/message.h"

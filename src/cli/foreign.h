@@ -37,7 +37,7 @@ struct foreign {
 };
 
 // Sets the options of text[0..len), with a NUL behind it, which is no preset of sampl's. section: of the file; NULL:
-// none is named. A file belongs to the first dialect that identifies it, see sampl-formats(5). False with *e.
+// none is named. A file belongs to the first dialect that identifies it, see sampl-presets(5). False with *e.
 bool foreign_read(struct foreign *f, const char *text, size_t len, const char *section);
 
 // ---- foreign.c: the settings that programs share

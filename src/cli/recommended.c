@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a model's GGUF metadata recommends (sampl-formats(5)), read as llama.cpp reads it. No run fails for it: what
+// What a model's GGUF metadata recommends (sampl-input(5)), read as llama.cpp reads it. No run fails for it: what
 // cannot be read is left out, with a warning.
 #include "base/names.h"
 #include "cli/from_args.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A grammar in GBNF, llama.cpp's notation (sampl-formats(5), GRAMMARS, says what it means).
+// A grammar in GBNF, llama.cpp's notation (sampl-input(5), GRAMMARS, says what it means).
 #ifndef SAMPL_GRAMMAR_GRAMMAR_H
 #define SAMPL_GRAMMAR_GRAMMAR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Embedding matrices from files, for --scatter-embeddings: safetensors, npy and GGUF (sampl-formats(5)).
+// Embedding matrices from files, for --scatter-embeddings: safetensors, npy and GGUF (sampl-input(5)).
 #ifndef SAMPL_IN_EMBEDDINGS_H
 #define SAMPL_IN_EMBEDDINGS_H
 

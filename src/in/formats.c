@@ -56,7 +56,7 @@ static const struct {
     {"PK\3\4", "a zip archive (PK), as .npz and .pt are",
      "unzip -p FILE.npz NAME.npy | sampl, or save what torch loads as safetensors or npy"},
     {"\x80\x02", "a pickle (80 02), as old .pt are", "save what torch loads as safetensors or npy"},
-    {"GGUF", "a GGUF model", "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-formats(5)"},
+    {"GGUF", "a GGUF model", "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-input(5)"},
     {"PAR1", "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The metadata of GGUF files, versions 2 and 3 (sampl-formats(5)): pairs of a key and a value, then a directory of
+// The metadata of GGUF files, versions 2 and 3 (sampl-input(5)): pairs of a key and a value, then a directory of
 // tensors.
 #ifndef SAMPL_IN_GGUF_H
 #define SAMPL_IN_GGUF_H

@@ -5,7 +5,7 @@
 
 #include "in/sparse.h"
 
-// The members of a tail, which sampl-formats(5) describes.
+// The members of a tail, which sampl-input(5) describes.
 enum tail_member { TAIL_N, TAIL_MASKED, TAIL_LSE, TAIL_MAX, TAIL_SUM, TAIL_SD, TAIL_XMEAN, TAIL_MEMBERS };
 
 extern const char *const tail_names[TAIL_MEMBERS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GGUF, versions 2 and 3 (sampl-formats(5)). Reads the tokenizer's keys among a model's metadata, and the recommended
+// GGUF, versions 2 and 3 (sampl-input(5)). Reads the tokenizer's keys among a model's metadata, and the recommended
 // sampling parameters. Skips other keys, and never reads behind the metadata. So a mapped model of any size costs as
 // little as its vocabulary.
 #include "base/bits.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Hugging Face's tokenizer.json (sampl-formats(5)), and vocab.json, which is an object from text to id.
+// Hugging Face's tokenizer.json (sampl-input(5)), and vocab.json, which is an object from text to id.
 #include "base/builder.h"
 #include "base/mem.h"
 #include "in/vocab_file.h"

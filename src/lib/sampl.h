@@ -54,7 +54,7 @@ struct sampl_chain;
 
 // Makes the chain that sampl(1) makes of the options words[0..n), such as {"--top-p", "0.9", "--seed", "7"}. Only
 // options of the chain are accepted, and none that opens a file or names a preset. params, unless NULL, is a JSON
-// object like the "params" of a row (sampl-formats(5)), which then changes the chain. Notes and warnings of sampl(1)
+// object like the "params" of a row (sampl-input(5)), which then changes the chain. Notes and warnings of sampl(1)
 // are left out. vocab may be NULL, and outlives the chain.
 // Returns NULL if memory is short. Otherwise the caller frees the result; if sampl_error(result) is not NULL, the words
 // or params are wrong, and the result is good for nothing else.

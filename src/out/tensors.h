@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lists of --emit list as safetensors: a tensor for each number of a row. sampl-formats(5) names the tensors.
+// Lists of --emit list as safetensors: a tensor for each number of a row. sampl-output(5) names the tensors.
 #ifndef SAMPL_OUT_TENSORS_H
 #define SAMPL_OUT_TENSORS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // JSON schema to GBNF. If llama.cpp's converter, release v0.5.0, accepts a schema, the grammar here matches just the
 // texts that llama.cpp's grammar matches, even where JSON Schema says otherwise. Keywords that llama.cpp ignores are
-// ignored here, and reported. sampl-formats(5) describes the language. The grammar's shape and its rules' names are
+// ignored here, and reported. sampl-input(5) describes the language. The grammar's shape and its rules' names are
 // sampl's own.
 #ifndef SAMPL_SCHEMA_SCHEMA_H
 #define SAMPL_SCHEMA_SCHEMA_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Converts a token of a vocabulary file (a spelt text and a type) to its bytes and flags, as llama.cpp does
-// (sampl-formats(5)). A reader adds the tokens in the order of their ids, then sets v->eos and v->eot if the file names
+// (sampl-input(5)). A reader adds the tokens in the order of their ids, then sets v->eos and v->eot if the file names
 // them; then vocab_finish is called.
 #ifndef SAMPL_VOCAB_SPELLING_H
 #define SAMPL_VOCAB_SPELLING_H
