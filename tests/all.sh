@@ -156,6 +156,22 @@ same() {
     ran "relations: $(pick 500 100000) command lines, seed $SEED"
 }
 
+# Random chains in the library and in the program, sanitizers, and words with a decimal point in a locale that has a comma.
+library() {
+    mkdir -p build
+    flock build/lib.lock make -s check-library COUNT="$(pick 500 50000)" SEED="$SEED"
+    make -s SAN=address,undefined lib
+    gcc -D_GNU_SOURCE -fsanitize=address,undefined -Isrc/lib -o build/san/lib_check tests/lib_check.c build/san/libsampl.so.0 \
+        -Wl,-rpath,"$PWD/build/san" -pthread -lm
+    local words=(once --seed 3 --temp 1.7 --top-p 0.9)
+    build/san/lib_check errors
+    build/san/lib_check threads
+    localedef -i de_DE -f UTF-8 "$PWD/build/san/de_DE.UTF-8"
+    LOCPATH=$PWD/build/san LC_ALL=de_DE.UTF-8 build/san/lib_check "${words[@]}" | cmp - <(build/san/lib_check "${words[@]}")
+    [ "$(LOCPATH=$PWD/build/san LC_ALL=de_DE.UTF-8 /usr/bin/printf %.1f 1,5)" = 1,5 ]
+    ran "library: $(pick 500 50000) chains, seed $SEED, sanitizers"
+}
+
 engines() {
     make -s check-engines COUNT="$(pick 2000 100000)" SEED="$SEED"
     ran "engines: $(pick 2000 100000) rows, seed $SEED"
@@ -220,7 +236,7 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages fuzzer neon html explorer npx same faults portable threads soak engines lists completions)
+steps=(gcc_sanitizers clang_sanitizers llama lint packages fuzzer neon html explorer npx same faults portable threads soak engines lists library completions)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step

@@ -3,14 +3,17 @@
 # libsampl: its functions, and its ids beside the program's.
 load helper
 
-# The library stands beside the program. Programs that use it are linked with it once.
+# Builds the library, and links two programs with it.
 setup_file() {
-    export LC_ALL=C LIBSAMPL=${SAMPL%/*}/libsampl.so.0 CC=${CC:-cc}
-    make -s -C "$ROOT" lib BUILD="${SAMPL%/*}" >&2
+    export LC_ALL=C LIBSAMPL=$ROOT/build/libsampl.so.0 CC=${CC:-cc}
+    unset MAKEFLAGS MAKELEVEL
+    mkdir -p "$ROOT/build"
+    flock "$ROOT/build/lib.lock" make -s -j2 -C "$ROOT" lib BUILD=build SAN= >&2 # other files of steps may build it, too
     cd "$BATS_FILE_TMPDIR" || return 1
     "$CC" -O1 -std=c11 -D_GNU_SOURCE -Wall -Werror -I"$ROOT/src/lib" -o lib_check "$ROOT/tests/lib_check.c" "$LIBSAMPL" \
-        -Wl,-rpath,"${LIBSAMPL%/*}" -pthread -lm >&2
-    "$CC" -O1 -I"$ROOT/src/lib" -o embed "$ROOT/samples/lib/embed.c" "$LIBSAMPL" -Wl,-rpath,"${LIBSAMPL%/*}" >&2
+        -Wl,-rpath,"$ROOT/build" -pthread -lm >&2
+    "$CC" -O1 -I"$ROOT/src/lib" -o embed "$ROOT/samples/lib/embed.c" "$LIBSAMPL" -Wl,-rpath,"$ROOT/build" >&2
+    "$CC" -shared -fPIC -o inject.so "$ROOT/tests/inject.c" -ldl >&2
 }
 
 # check WORD...: runs lib_check.
@@ -114,40 +117,32 @@ for option in json.load(sys.stdin)["options"]:
     check threads
 }
 
-@test "numbers in words and params have a point in any locale" {
-    command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$PWD/de_DE.UTF-8" || missing locales "localedef makes de_DE.UTF-8"
-    check once --seed 3 --temp 1.7 --top-p 0.9 >want
-    [ "$(wc -l <want)" -eq 3 ]
-    LOCPATH=$PWD LC_ALL=de_DE.UTF-8 check once --seed 3 --temp 1.7 --top-p 0.9 | diff want -
-    [ "$(LOCPATH=$PWD LC_ALL=de_DE.UTF-8 /usr/bin/printf %.1f 1,5)" = 1,5 ] # the locale is in use
-}
-
+# inject.c counts the memory blocks in use. Some calls fail: the chain, its params, or the words.
 @test "libsampl leaves no memory behind" {
-    need valgrind
-    need_own_process
-    for words in errors 'once --seed 1 --repeat-penalty 1.1' 'once --engine vllm --seed 1' 'once --grammar x'; do
+    local words status=0
+    for words in errors 'once --seed 1 --repeat-penalty 1.1' 'once --engine vllm' 'once --grammar x' 'once --temp x'; do
         # shellcheck disable=SC2086
-        run valgrind -q --leak-check=full --show-leak-kinds=all --error-exitcode=99 "$BATS_FILE_TMPDIR/lib_check" $words
-        [ "$status" -ne 99 ] || { echo "$output"; return 1; }
+        SAMPL_INJECT_LIVE=left LD_PRELOAD=$BATS_FILE_TMPDIR/inject.so check $words || status=$?
+        [ "$status" -le 3 ] && [ "$(<left)" -eq 0 ] || { echo "$words: $(<left) blocks"; return 1; }
     done
 }
 
-# Each call fails once. The blocks in use at the end are those of a run without a failure.
+# Each allocation fails once.
 @test "out of memory is an error of each call, and leaves no memory behind" {
     local i status words=(once --seed 1 --grammar 'root ::= ("t" [0-9]+)+' --logit-bias '"t5"+2' --repeat-penalty 1.1 --dry-multiplier 0.5)
-    "$CC" -shared -fPIC -o inject.so "$ROOT/tests/inject.c" -ldl
-    SAMPL_INJECT_LIVE=live LD_PRELOAD=./inject.so check "${words[@]}" >good
+    export LD_PRELOAD=$BATS_FILE_TMPDIR/inject.so SAMPL_INJECT_LIVE=left
+    check "${words[@]}" >good
     [ "$(wc -l <good)" -eq 3 ]
     for ((i = 1; ; i += i < 30 ? 1 : i == 30 ? STEP - START : STEP)); do
         rm -f reached
         status=0
-        SAMPL_INJECT=memory:$i SAMPL_INJECT_LOG=reached SAMPL_INJECT_LIVE=left LD_PRELOAD=./inject.so check "${words[@]}" >got 2>why || status=$?
+        SAMPL_INJECT=memory:$i SAMPL_INJECT_LOG=reached check "${words[@]}" >got 2>why || status=$?
         [ -e reached ] || break
         case $status in
         0) diff good got ;;
         3) [[ $(<why) == ?('params: ')'out of memory' ]] ;;
         *) false ;;
-        esac && [ "$(<left)" -le "$(<live)" ] || { echo "memory:$i: status $status, $(<why), $(<left) blocks, $(<live)"; return 1; }
+        esac && [ "$(<left)" -eq 0 ] || { echo "memory:$i: status $status, $(<why), $(<left) blocks"; return 1; }
     done
     [ "$i" -gt 100 ]
 }
@@ -155,7 +150,7 @@ for option in json.load(sys.stdin)["options"]:
 @test "make install-lib and make uninstall: files, and a program built by pkg-config" {
     need pkg-config
     unset MAKEFLAGS MAKELEVEL
-    make -s -C "$ROOT" BUILD="${SAMPL%/*}" PREFIX=/usr DESTDIR="$PWD/root" install-lib >messages 2>&1 || { cat messages; return 1; }
+    make -s -C "$ROOT" BUILD=build SAN= PREFIX=/usr DESTDIR="$PWD/root" install-lib >messages 2>&1 || { cat messages; return 1; }
     (cd root/usr && find . ! -type d -printf '%P %m\n' | sort) | diff - <(printf '%s\n' 'include/sampl.h 644' 'lib/libsampl.a 644' 'lib/libsampl.so 777' \
         'lib/libsampl.so.0 755' 'lib/pkgconfig/libsampl.pc 644' 'share/man/man3/sampl.3 644')
     export PKG_CONFIG_PATH=$PWD/root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/root

@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 
+#include <assert.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,7 @@ static bool set_option(struct typed *t, const struct typed_option *o, struct err
     bool on, ok;
     if (!o->row)
         return set_parameter(t, o, e);
+    assert(o->value || is_switch(o->row->form));
     struct list *const list = &t->settings.list[o->row->list];
     switch (o->row->form) {
     case WORD_SEED:
