@@ -383,6 +383,14 @@ lists() {
     sampl -s 1 -n 4096 --rows :9 --samplers 'top_k;typ_p' --top-k 90 --typical .9 --emit list=5 "$AUSTEN" 2>/dev/null | cmp - want
 }
 
+@test "--emit list without a stage chooses the token that a later row's penalty looks back on" {
+    printf '%s\n' '{"logits":[1,3,2]}' '{"logits":[1,3,2],"params":{"presence_penalty":8,"samplers":["penalties"]}}' |
+        sampl -s 1 --neutral --emit list=3 2>/dev/null >lists
+    [[ $(sed -n 2p lists) == *'"logits":['*-* ]] # one of the three is penalised
+    chosen=$(printf '[1,3,2]\n' | sampl -s 1 --neutral)
+    [[ $(sed -n 2p lists) == '{"row":1,"ids":['*",$chosen],"* ]]
+}
+
 @test "the note on lists names the chain that needs the longest list, and says nothing if all rows are exact" {
     for _ in 1 2; do echo '{"completion_probabilities":[{"id":0,"top_logprobs":[{"id":0,"logprob":-1},{"id":1,"logprob":-2},{"id":2,"logprob":-3}]}]}'; done >few.json
     sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --top-k 5' few.json 2>&1 >/dev/null | grep -qF "in 'a' 0 of 2 rows come out as full rows would, the others need more: ask the server for 70"

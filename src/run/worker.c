@@ -202,6 +202,14 @@ static bool prepare(const struct job *j, struct sessions *s, struct session *q, 
 
 // ---- sample
 
+// Is the token that a row's selector chooses read by the view, the grammar, the budget, or a stage of a later row?
+static bool choice_matters(const struct job *j, const struct session *q, const struct input_row *row)
+{
+    const struct stage *const selector = &q->recipe->stage[q->recipe->n_stages - 1];
+    return !job_records(j, IGNORE_CHOICE) || recipe_next(q->recipe, NULL) != selector || q->matcher ||
+           q->budget.rules || row->may_change;
+}
+
 // Samples a row that the chain stands ready for and records it, or passes over it if it is bad.
 static bool sample(struct worker *w, struct session *q, const struct input_row *row, int64_t known, struct result *res)
 {
@@ -222,6 +230,7 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     w->chooser.cand.position = row->position >= 0              ? (uint32_t)row->position
                                : row->seq && !row->place.named ? (uint32_t)q->rows
                                                                : (uint32_t)(row->number - q->first);
+    w->chooser.cand.want_choice = choice_matters(j, q, row);
     struct fault fault = choose_token(&w->chooser, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     // The candidates behind the selector are shown in any case.

@@ -97,6 +97,7 @@ struct cand {
     bool want_chosen_p; // chosen_p is read
     bool want_logits;   // the logits are read after the chain; gumbel and adaptive_p otherwise leave them out
     bool want_notes;    // notes that take time are read
+    bool want_choice;   // the chosen token is read; dist otherwise chooses any candidate
 
     // numbers by which the stage that ran last explains what it did: cand_note
     struct note {

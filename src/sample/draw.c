@@ -169,3 +169,9 @@ void cand_draw(struct cand *c, double u)
         c->p[i] = (float)(c->p[i] / sum);
     c->state = CAND_PROBABILITIES;
 }
+
+void cand_draw_any(struct cand *c)
+{
+    if (cand_exp_max(c) < INFINITY && !c->fault.code)
+        c->chosen = cand_id(c, cand_argmax(c));
+}

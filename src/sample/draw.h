@@ -33,4 +33,7 @@ size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size
 // Takes deferred candidates. O(n), mostly without p of all candidates; O(n log n) if rounding could decide.
 void cand_draw(struct cand *c, double u);
 
+// Chooses some candidate without a draw, for a caller that does not read which. Fails where cand_draw fails. O(blocks).
+void cand_draw_any(struct cand *c);
+
 #endif

@@ -7,7 +7,10 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const double u = rng_f64(self);
     cand_note(c, "draw", u);
-    cand_draw(c, u);
+    if (c->want_choice)
+        cand_draw(c, u);
+    else
+        cand_draw_any(c);
     rest_draw(c, NULL, u);
 }
 

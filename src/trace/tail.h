@@ -8,7 +8,7 @@
 
 // Lists the `most` best of logit[0..c->n_vocab), which are those of c in the order of the ids, -inf for masked tokens,
 // and one at least is finite. Sets ranked, shown and tail of the result's record. token: the token that follows the
-// row, or -1. Overwrites logit and, unless it is dense, c.
+// row, or -1. Overwrites logit and c.
 struct fault tail_measure(struct cand *c, float *logit, size_t most, int64_t token, struct result *res);
 
 #endif

@@ -36,6 +36,7 @@ enum recorded {
     LEAVE_CHOSEN_P = 1 << 14,
     LEAVE_LOGITS = 1 << 15,
     LEAVE_NOTES = 1 << 16,
+    IGNORE_CHOICE = 1 << 18, // the view does not read which token the selector chooses
     // together
     NEED_STATS = RECORD_STATS | LOG_RAW | LEAVE_LOGITS,
     NEED_PAIRS = RECORD_PAIRS | NEED_STATS,
