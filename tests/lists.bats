@@ -407,11 +407,12 @@ lists() {
             for file in austen.f16 austen-gen.f32; do
                 sampl -n 4096 -s 1 --neutral --emit list=$n -O $ending -o list.$ending "$ROOT/samples/$file" 2>/dev/null
                 for chain in '--top-k 40' '--samplers top_p --top-p .9' '--samplers top_n_sigma;min_p;temperature --top-nsigma 1.5 --min-p .05' \
+                    '--samplers temperature;top_n_sigma --temp .7 --top-nsigma 1.5' \
                     '--samplers epsilon_cutoff --epsilon-cutoff .01' '--samplers xtc;top_k --xtc-probability .5' '--samplers scatter --scatter-k 20 --scatter-strength .5'; do
                     # shellcheck disable=SC2086
-                    sampl -n 4096 -s 1 -O json --dump-probs $chain "$ROOT/samples/$file" 2>/dev/null | sed 's/,"raw_prob":[^,]*//g' >full
+                    sampl -n 4096 -s 1 -O json --dump-probs $chain "$ROOT/samples/$file" 2>/dev/null | sed 's/,"raw_prob":[^,]*//g; s/,"entropy":[^,}]*//' >full
                     # shellcheck disable=SC2086
-                    sampl -s 1 -O json --dump-probs $chain list.$ending 2>/dev/null | sed 's/,"raw_prob":[^,]*//g; s/,"rest":[^,]*,"exact":\([a-z]*\)}/}\t\1/' >part
+                    sampl -s 1 -O json --dump-probs $chain list.$ending 2>/dev/null | sed 's/,"raw_prob":[^,]*//g; s/,"entropy":[^,}]*//; s/,"rest":[^,]*,"exact":\([a-z]*\)}/}\t\1/' >part
                     paste full part | awk -F '\t' -v what="$n $file $chain" '
                         $3 == "true" { exact++; if ($1 != $2) { print what ": row " NR; bad = 1 } }
                         END { print what, exact + 0, "of", NR; exit bad || NR < 32 }' >>table || { tail -3 table; return 1; }
@@ -420,6 +421,7 @@ lists() {
         done
     done
     [ "$(awk '/^64 austen.f16 --top-k 40/ { print $(NF - 2) }' table | uniq)" = 256 ]
+    [ "$(awk '/^64 austen.f16 .*temperature;top_n/ { print ($(NF - 2) > 128) }' table | uniq)" = 1 ]
     [ "$(awk '/^512 .*epsilon/ { print ($(NF - 2) == $NF) }' table | uniq)" = 1 ]
 }
 

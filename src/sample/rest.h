@@ -48,10 +48,16 @@ struct unlisted {
     size_t ranked;
     // The full row's cand_exp_sum and cand_deviation, as long as all candidates are as they were; else 0 or NaN.
     float exp_sum, deviation;
+    // Behind a temperature, bounds of the full row's cand_deviation; 0: not known.
+    double deviation_low, deviation_high;
 };
 
 // A stage has changed, masked or removed a candidate: sums of the full row no longer hold.
-static inline void rest_touch(struct unlisted *r) { r->exp_sum = r->deviation = 0.0f; }
+static inline void rest_touch(struct unlisted *r)
+{
+    r->exp_sum = r->deviation = 0.0f;
+    r->deviation_low = r->deviation_high = 0.0;
+}
 
 // A stage has changed a logit: unlisted tokens may then rank before listed ones of the same logit.
 static inline void rest_change(struct unlisted *r)

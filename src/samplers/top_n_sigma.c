@@ -23,11 +23,19 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_mask_below(c, floor);
 }
 
-// Only a list of logits tells the deviation of the full row.
+// Only a list of logits tells the deviation of the full row: the number, or behind a temperature bounds of it. The full
+// row's limit then lies between two, and the result is known if no candidate does.
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
-    const float sd = c->rest.deviation, floor = cand_max(c) - ((const struct value_params *)stage->params)->value * sd;
-    if (!(sd > 0.0f)) {
+    const float value = ((const struct value_params *)stage->params)->value, sd = c->rest.deviation;
+    const float high_sd = sd > 0.0f ? sd : nextafterf((float)c->rest.deviation_high, INFINITY);
+    const float low_sd = sd > 0.0f ? sd : nextafterf((float)c->rest.deviation_low, 0.0f);
+    const float floor = cand_max(c) - value * high_sd, high = cand_max(c) - value * low_sd;
+    bool known = c->rest.deviation_high > 0.0 || sd > 0.0f;
+    known = known && (floor > c->rest.ceiling || high <= c->rest.ceiling);
+    for (size_t i = 0; known && floor < high && i < c->n; i++)
+        known = cand_logit(c, i) < floor || cand_logit(c, i) >= high;
+    if (!known) {
         rest_end(c, false);
         apply(self, c, stage);
         return;
