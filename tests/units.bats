@@ -31,6 +31,10 @@ load helper
     run -0 "$UNITS/libm_check" $((9973 * STEP)) $((100000 / STEP))
 }
 
+@test "functions_check: the functions in C beside the vectors give the program's bits" {
+    run -0 "$UNITS/functions_check" $((1000000 / STEP))
+}
+
 # GLIBC_TUNABLES can disable instructions, so that glibc's fma() is that of a machine without them.
 @test "a machine without fused multiply-add gives the same bits" {
     local without=GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4
