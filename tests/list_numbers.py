@@ -18,7 +18,7 @@ TABLE = 2.0 ** (np.arange(32) / 32)
 
 
 def expf(x):
-    """The f32 exponential of sampl-samplers(7)."""
+    """The f32 exponential of sampl-spec(7)."""
     z = x.astype(np.float64) * (float.fromhex("0x1.71547652b82fep+0") * 32)
     k = np.rint(z)
     r = z - k

@@ -8,6 +8,7 @@ setup() {
     PAGES=("$ROOT"/man/sampl*.[1357])
     PAGE=$ROOT/man/sampl.1
     SAMPLERS=$ROOT/man/sampl-samplers.7
+    SPEC=$ROOT/man/sampl-spec.7
     ENGINES=$ROOT/man/sampl-engines.7
     INPUT=$ROOT/man/sampl-input.5 OUTPUT=$ROOT/man/sampl-output.5
     SAMPL=${SAMPL:-$ROOT/build/sampl}
@@ -201,49 +202,47 @@ all_stages() {
     [ "$n" -gt 35 ]
 }
 
-# ---- sampl-samplers(7)
+# ---- sampl-samplers(7) and sampl-spec(7)
 
 stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
 
-@test "sampl-samplers(7) describes exactly the stages of the program" {
+@test "sampl-samplers(7) and sampl-spec(7) describe exactly the stages of the program" {
     { known --samplers && all_stages | cut -d ' ' -f 1; } | sort -u >program
-    subheadings "$SAMPLERS" "${stage_sections[@]}" | sort >page
+    subheadings "$SPEC" "${stage_sections[@]}" | sort >page
     [ "$(wc -l <program)" -ge 28 ]
     diff program page
     # Stages of chains and stages of engines have sections of their own.
     { known --samplers && { chain; chain --mirostat 1; chain --mirostat 2; } | cut -d ' ' -f 1; } | sort -u >program
-    subheadings "$SAMPLERS" SAMPLERS SELECTORS | sort >page
-    diff program page
+    for page in "$SAMPLERS" "$SPEC"; do
+        subheadings "$page" SAMPLERS SELECTORS | sort >page
+        diff program page
+    done
 }
 
-@test "each section of sampl-samplers(7) about a stage has its edge cases in the last paragraph" {
+@test "each section of sampl-spec(7) about a stage has its edge cases in the last paragraph" {
     run awk '
         /^\.S[hs] / { if (stage && !edge) print stage; stage = "" }
         /^\.Sh / { on = /SAMPLERS|SELECTORS|STAGES/ }
         on && /^\.Ss / { stage = $2; edge = 0; n++ }
         /^\.Pp/ { edge = 0 }
         /^Edge cases: ./ { edge = 1 }
-        END { if (n < 60) print n " sections" }' "$ROOT/man/sampl-samplers.7"
+        END { if (n < 60) print n " sections" }' "$SPEC"
     [ -z "$output" ] || { echo "$output"; return 1; }
 }
 
 @test "sampl-samplers(7) and sampl(1) name the letter of each sampler" {
-    local letter heading name
+    local letter
     for letter in $(known --sampler-seq | grep -o .); do
         echo "$letter $(chain --sampler-seq "$letter" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|bans|dist')"
     done | sort >program
     [ "$(wc -l <program)" -ge 12 ]
-    for heading in "${stage_sections[@]}"; do
-        for name in $(subheadings "$SAMPLERS" "$heading"); do
-            section "$SAMPLERS" "$heading" "$name" | item letter | sed "s/\$/ $name/"
-        done
-    done | sort >page
+    section "$SAMPLERS" 'THE DEFAULT ORDER' | awk '/^\.It Cm / && $5 ~ /^[a-z]$/ { print $5, $3 }' | sort >page
     diff program page
     # the letters in sampl(1)
     section "$PAGE" OPTIONS | grep -A 1 '^\.Cm [a-z_]*$' | paste -sd ' ' | grep -oE '\.Cm [a-z_]+ \.Pq [a-z] ' | awk '{ print $4, $2 }' | sort >page
     diff program page
     # the default chain
-    section "$SAMPLERS" 'THE CHAIN' | sed -n 's/^\.Ql \([a-z]*\) \.$/\1/p' | grep -qx "$("$SAMPL" --help=sampler-seq | tr -s '\n ' ' ' | grep -o '[a-z]* is the default chain' | cut -d ' ' -f 1)"
+    section "$SAMPLERS" 'THE DEFAULT ORDER' | sed -n 's/^\.Ql \([a-z]*\) :$/\1/p' | grep -qx "$("$SAMPL" --help=sampler-seq | tr -s '\n ' ' ' | grep -o '[a-z]* is the default chain' | cut -d ' ' -f 1)"
     [ "$(chain --sampler-seq edskypmxrt)" = "$(chain)" ]
 }
 
@@ -282,20 +281,36 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     done < <(help_options | cut -f 1 | long_names | sed 's/^--//')
 }
 
-@test "sampl-samplers(7) lists every parameter of each stage, in order" {
-    local name heading params param
-    # options without a single value, which the page lists and the program may not print
-    local lists='/^--(ignore-eos|dry-sequence-breaker|dry-breaker-tokens|bad-word-tokens|eog-tokens)$/d'
-    all_stages | sort -u -k 1,1 >stages
+# options without a single value, which a page lists and the program may not print
+lists='/^--(ignore-eos|dry-sequence-breaker|dry-breaker-tokens|bad-word-tokens|eog-tokens)/d'
+
+@test "sampl-samplers(7) lists every parameter of each sampler, in order, with its default" {
+    local name params param heading n=0
+    { chain; chain --mirostat 1; chain --mirostat 2; for name in $(known --samplers); do chain --samplers "$name"; done; } | sort -u >stages
     while read -r name _ params; do
-        for param in $params; do echo "--${param%%=*}"; done | sed -E "$lists" >program
-        for heading in "${stage_sections[@]}"; do section "$SAMPLERS" "$heading" "$name"; done | item options | sed -E "s/^-/--/; $lists" >page
+        for param in $params; do echo "--$param"; done | sed -E "$lists; s/=(true|false|\[.*)//" >program
+        for heading in SAMPLERS SELECTORS; do section "$SAMPLERS" "$heading" "$name"; done | item options |
+            paste -sd ' ' | sed 's/ -\([a-z]\)/\n-\1/g' | sed -E "s/^-/--/; s/ /=/; $lists" | sed '/^$/d' >page
         diff program page || { echo "$name" && return 1; }
+        n=$((n + $(wc -l <page)))
     done <stages
-    [ "$(grep -c = stages)" -ge 15 ]
+    [ "$n" -ge 60 ]
 }
 
-@test "the conditions that sampl-samplers(7) names switch a stage off" {
+@test "sampl-spec(7) lists every parameter of each stage of engines, in order" {
+    local name params param
+    all_stages | sort -u -k 1,1 >stages
+    while read -r name _ params; do
+        subheadings "$SPEC" 'STAGES OF ENGINES' | grep -qxF "$name" || continue
+        for param in $params; do echo "--${param%%=*}"; done | sed -E "$lists" >program
+        section "$SPEC" 'STAGES OF ENGINES' "$name" | item options | sed -E "s/^-/--/; $lists" >page
+        diff program page || { echo "$name" && return 1; }
+        echo "$name" >>seen
+    done <stages
+    [ "$(wc -l <seen)" -ge 30 ]
+}
+
+@test "the neutral values that sampl-spec(7) names switch a sampler off" {
     local name args
     while read -r name args; do
         # shellcheck disable=SC2086
@@ -445,14 +460,20 @@ END
 
 # ---- examples
 
-# extract_examples PAGE FOLDER: writes each literal block that begins with a prompt to a file: FOLDER/00, FOLDER/01, ...
+# extract_examples PAGE FOLDER: writes each example to a file: FOLDER/00, FOLDER/01, ... An example is a literal block that begins with a prompt,
+# or a block after a line .\" run, which has commands without prompts, and the next block, which has their output. The latter gets prompts.
 extract_examples() {
     awk -v dir="$2" '
-        /^\.Bd -literal/ { first = 1; next }
-        /^\.Ed/ { file = ""; first = 0; next }
-        first && /^\$ / { file = sprintf("%s/%02d", dir, n++) }
-        { first = 0 }
-        file != "" { gsub(/\\e/, "\\"); gsub(/\\&/, ""); gsub(/\\\[\+-\]/, "±"); gsub(/\\\[\*D\]/, "Δ"); print > file }' "$1"
+        /^\.\\" run$/ { run = 1; next }
+        /^\.Bd -literal/ { first = 1; if (run == 1) { file = sprintf("%s/%02d", dir, n++); printf "" > file } else if (run == 2) { file = last; run = 3 } next }
+        /^\.Ed/ { last = file; file = ""; first = 0; if (run == 1) run = 2; else run = 0; next }
+        run == 2 && !/^\.Pp/ { run = 0 }
+        first && !run && /^\$ / { file = sprintf("%s/%02d", dir, n++) }
+        file != "" {
+            gsub(/\\e/, "\\"); gsub(/\\&/, ""); gsub(/\\\[\+-\]/, "±"); gsub(/\\\[\*D\]/, "Δ")
+            print (run == 1 ? first ? "$ " : "> " : "") $0 > file
+        }
+        { first = 0 }' "$1"
 }
 
 # rerun FILE FOLDER: runs the commands of an example in the folder. Prints the example with the real output in place of the recorded output.
@@ -484,7 +505,7 @@ rerun() (
         cp -r "$ROOT/samples" "tree.$name" # examples may write files
         extract_examples "$page" "$name"
         for example in "$name"/*; do
-            [ -e "$example" ] || continue
+            [ -e "$example" ] || continue # a page without examples
             n=$((n + 1))
             for tool in datamash jq; do
                 grep -q "$tool" "$example" && ! command -v $tool >/dev/null && continue 2
@@ -494,9 +515,9 @@ rerun() (
         done
     done
     [ "$n" -ge 25 ]
-    [ "$n" -eq "$(grep -h -A 1 '^\.Bd -literal' "${PAGES[@]}" | grep -c '^\$ ')" ]
+    [ "$n" -eq "$(($(grep -h -A 1 '^\.Bd -literal' "${PAGES[@]}" | grep -c '^\$ ') + $(cat "${PAGES[@]}" | grep -c '^\.\\" run$')))" ]
     # Every prompt is in an example that ran.
-    [ "$(cat "${PAGES[@]}" | grep -c '^\$ ')" -eq "$(cat ./*.[1357]/* | grep -c '^\$ ')" ]
+    [ "$(cat "${PAGES[@]}" | grep -c '^\$ ')" -eq "$(($(cat ./*.[1357]/* | grep -c '^\$ ') - $(cat "${PAGES[@]}" | grep -c '^\.\\" run$')))" ]
 }
 
 # ---- as manual pages

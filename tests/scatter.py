@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compare scatter's classes and embeddings with numpy, written from sampl-samplers(7) only.
+"""Compare scatter's classes and embeddings with numpy, written from sampl-spec(7) only.
 
 Usage: scatter.py SAMPL [ROWS [SEED]]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The class of a token by its bytes, written from sampl-samplers(7) only."""
+"""The class of a token by its bytes, written from sampl-spec(7) only."""
 
 BLANK = {9, 10, 11, 12, 13, 32, 0x85, 0xA0, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000} | set(range(0x2000, 0x200B))
 HIDDEN = set(range(32)) | set(range(0x7F, 0xA0)) | {0xAD} | set(range(0x200B, 0x2010)) | set(range(0x202A, 0x202F)) | set(range(0x2060, 0x2070))

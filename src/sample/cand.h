@@ -54,7 +54,7 @@
 
 enum cand_order {
     CAND_BY_ID,    // rising ids, as every dense row
-    CAND_SORTED,   // by rank, as far as the samplers since the sort kept that order: "sorted" in sampl-samplers(7)
+    CAND_SORTED,   // by rank, as far as the samplers since the sort kept that order: "sorted" in sampl-spec(7)
     CAND_UNSORTED, // neither
 };
 
@@ -240,7 +240,7 @@ bool cand_keep_by_weight(struct cand *c, double low, double high, size_t least);
 
 // ---- probabilities. All of these record a fault when every candidate is masked or the largest logit is out of range.
 
-// The softmax of sampl-samplers(7): p = expf(logit - m) / sum, the sum taken in f32 by position. Returns that sum.
+// The softmax of sampl-spec(7): p = expf(logit - m) / sum, the sum taken in f32 by position. Returns that sum.
 // O(n).
 float cand_softmax(struct cand *c);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The softmax of the engines transformers, vllm, vllm-v2, sglang and mlx: exponentials in f32, sums in f64
-// (sampl-engines(7), ARITHMETIC). These programs sum in f32 in an order that their machine chooses; the f64 sum is
+// (sampl-spec(7), WIDE SUMS). These programs sum in f32 in an order that their machine chooses; the f64 sum is
 // within 1e-6 of each of those.
 #ifndef SAMPL_SAMPLE_SOFTMAX_WIDE_H
 #define SAMPL_SAMPLE_SOFTMAX_WIDE_H

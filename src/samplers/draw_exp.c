@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // draw_exp (selector of the engines transformers and vllm): torch.multinomial of one sample. Each token of the
 // vocabulary gets exponential noise q from two words of mt19937, and the largest p / q wins, which is a draw from p.
-// Masked tokens take their words, too. Formulas: sampl-engines(7).
+// Masked tokens take their words, too. Formulas: sampl-spec(7).
 #include "kern/libm.h"
 #include "sample/sampler.h"
 #include "sample/softmax_wide.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The penalties of the engines vllm and vllm-v2, sglang and mlx. They differ in the tokens they look at, in the order
-// of the two kinds, and in how a factor is rounded. Formulas: sampl-engines(7).
+// of the two kinds, and in how a factor is rounded. Formulas: sampl-spec(7).
 #include "sample/sampler.h"
 
 struct engine_penalties_params {

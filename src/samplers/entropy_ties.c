@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two filters of the engine transformers that measure candidates by the entropy. Formulas: sampl-engines(7).
+// The two filters of the engine transformers that measure candidates by the entropy. Formulas: sampl-spec(7).
 #include "kern/libm.h"
 #include "sample/cand_private.h"
 #include "sample/sampler.h"

@@ -2,7 +2,7 @@
 // gumbel_philox (selector of the engine vllm-v2) and gumbel_murmur (of the engine sglang): Gumbel noise is added to
 // each candidate's logit or log-probability, and the first largest sum wins. That is a draw from the softmax. The noise
 // depends on the seed, the position in the sequence, and the token's id (its rank behind a cut of sglang) alone.
-// Formulas: sampl-engines(7).
+// Formulas: sampl-spec(7).
 #include "kern/counter_noise.h"
 #include "kern/expf.h"
 #include "kern/libm.h"

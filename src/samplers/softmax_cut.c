@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // softmax_cut (the engine sglang): one softmax, then top-k, top-p and min-p cut the candidates in place by their
 // probabilities of the whole vocabulary. Nothing is renormalised between the cuts: P is a share of all candidates, not
-// of those that top-k left. Formulas: sampl-engines(7).
+// of those that top-k left. Formulas: sampl-spec(7).
 #include "kern/libm.h"
 #include "sample/cand_private.h"
 #include "sample/nucleus.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The filters of the engines transformers, vllm, vllm-v2 and mlx that compare each candidate with one threshold, and so
 // keep or mask equal logits together. Where a filter needs probabilities, it takes a new softmax of what is left.
-// Formulas: sampl-engines(7).
+// Formulas: sampl-spec(7).
 #include "kern/expf.h"
 #include "kern/libm.h"
 #include "sample/sampler.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The nucleus as transformers, vllm, vllm-v2 and mlx have it: candidates sorted by rising logit, of equal ones the
 // lower id first; those whose cumulative probability does not exceed 1 - P are masked, but never the last. Of tied
-// candidates at the boundary the higher ids stay. Formulas: sampl-engines(7).
+// candidates at the boundary the higher ids stay. Formulas: sampl-spec(7).
 #include "kern/expf.h"
 #include "kern/kern.h"
 #include "sample/cand_private.h"

@@ -106,7 +106,7 @@ static void expect_philox(struct philox counter, uint32_t k0, uint32_t k1, struc
         expect_word("a word of Philox", got.word[i], want.word[i]);
 }
 
-// Random123's known answers of philox4x32-10 and, as sampl-engines(7) has them, the noise of seed 42 at position 5.
+// Random123's known answers of philox4x32-10 and, as sampl-spec(7) has them, the noise of seed 42 at position 5.
 static void check_counters(void)
 {
     expect_philox((struct philox){{0}}, 0, 0, (struct philox){{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}});

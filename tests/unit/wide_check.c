@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // wide_check [ROWS [SEED]]: compares the filters and draws of the engines transformers, vllm, vllm-v2, sglang and mlx with plain versions of
-// them, written from sampl-engines(7), over wide rows on every tier: flat, steep, tied, masked ones.
+// them, written from sampl-spec(7), over wide rows on every tier: flat, steep, tied, masked ones.
 #include "kern/counter_noise.h"
 #include "kern/expf.h"
 #include "kern/libm.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# A port of the samplers to numpy, written from sampl-samplers(7) and sampl-engines(7) alone. Reads lines of samples/vectors, and answers each
+# A port of the samplers to numpy, written from sampl-spec(7) and sampl-engines(7) alone. Reads lines of samples/vectors, and answers each
 # as check.py expects. wrong.py replaces single functions of it.
 import json
 import math
