@@ -255,3 +255,28 @@ broken_port() {
     run ! grep '^not' <(tap <report)
     [ "$(github <report)" = '::notice file=port.ids::256 rows agree' ]
 }
+
+@test "--tolerance: a candidate near the limit that a stage computes may be kept or not, and is counted apart" {
+    local chain here there row other
+    while read -r chain here there row other; do
+        # shellcheck disable=SC2086
+        sampl -s 1 --samplers "$chain" $there --emit probs <<<"${other:-$row}" >there.json
+        # shellcheck disable=SC2086
+        run -0 sampl -s 1 --samplers "$chain" $here --emit probs --tolerance 1e-3 --expect there.json <<<"$row"
+        [ "$output" = '0 of 1 rows differ, 1 more within the tolerance' ] || { echo "$chain: $output"; return 1; }
+        # shellcheck disable=SC2086
+        run -4 sampl -s 1 --samplers "$chain" $here --emit probs --tolerance 1e-5 --expect there.json <<<"$row"
+        [[ ${lines[-2]} == '1 of 1 rows differ' ]] || { echo "$chain: $output"; return 1; }
+    done <<'END'
+epsilon_cutoff --epsilon-cutoff=.30425 --epsilon-cutoff=.30435 [2,1.3,0]
+epsilon_cutoff --epsilon-cutoff=.30435 --epsilon-cutoff=.30425 [2,1.3,0]
+eta_cutoff --eta-cutoff=.5259 --eta-cutoff=.5262 [2,1.3,0]
+top_a --top-a=.8103 --top-a=.8105 [2,1.3,0]
+top_n_sigma --top-nsigma=.8449 --top-nsigma=.8446 [2,1.3,0]
+p_less --min-keep=0 --min-keep=0 [0,-0.1822,-0.693147] [0,-0.1824,-0.693147]
+p_less_norm --min-keep=0 --min-keep=0 [0,-0.693147,-1.0350,-4] [0,-0.693147,-1.0354,-4]
+END
+    run -0 sampl -s 1 --samplers epsilon_cutoff --epsilon-cutoff .30435 --tolerance 1e-3 --expect 1 <<<'[2,1.3,0]'
+    [ "$output" = '0 of 1 rows differ, 1 more within the tolerance' ]
+    run -4 sampl -s 1 --samplers epsilon_cutoff --epsilon-cutoff .30435 --tolerance 1e-5 --expect 1 <<<'[2,1.3,0]'
+}

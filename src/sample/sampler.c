@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "sample/sampler.h"
 
+#include "sample/distribution.h"
+
+#include <math.h>
+
 double param_load(const struct param *row, const void *params)
 {
     const void *const at = (const char *)params + row->at;
@@ -43,4 +47,9 @@ void divide_with_rest(void *self, struct cand *c, const struct stage *stage)
 {
     rest_divide(c, (float)param_load(stage->sampler->params, stage->params));
     stage->sampler->apply(self, c, stage);
+}
+
+double distance_of_prob(const struct compared *of, double limit)
+{
+    return fabs(softmax_prob(of->softmax, of->own) - limit) / limit;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // epsilon_cutoff (truncation sampling; Hewitt et al. 2022, arXiv 2210.15191): the candidates at least epsilon likely.
 // eta_cutoff, from the same paper: the bound falls where the entropy is high.
-#include "sample/sampler.h"
-
 #include "kern/expf.h"
+#include "sample/distribution.h"
+#include "sample/sampler.h"
 
 #define BELOW_ONE RANGE(0, 0x1.fffffep-1)
 
@@ -56,16 +56,26 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    const double e = ((const struct value_params *)stage->params)->value;
+    if (stage->sampler->params != eta_params)
+        return distance_of_prob(of, e);
+    return distance_of_prob(of, fmin(e, sqrt(e) * kern_exp(-softmax_entropy(of->softmax))));
+}
+
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .letter = 'c',
                                                .foreign = true,
                                                PARAMS(epsilon_params, value_params),
                                                .runs = {ABOVE, 0},
                                                .apply = apply,
+                                               .distance = distance,
                                                .rest = {rest, stage_always}};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            .letter = 'u',
                                            .foreign = true,
                                            PARAMS(eta_params, value_params),
                                            .runs = {ABOVE, 0},
-                                           .apply = apply};
+                                           .apply = apply,
+                                           .distance = distance};

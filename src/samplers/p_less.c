@@ -2,6 +2,7 @@
 // p_less (Tan et al. 2025, arXiv 2509.23234): the candidates at least as likely as two draws are to agree, which needs
 // no parameter. p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
 #include "kern/libm.h"
+#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {MIN_KEEP, {NULL}};
@@ -53,11 +54,25 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    double squares = 0.0;
+    for (size_t i = 0; i < of->n; i++)
+        squares += libm_exp(2.0 * ((double)of->logit[i] - of->softmax->max));
+    const bool norm = stage->sampler->params == norm_params;
+    return distance_of_prob(of, agreement_bound(of->softmax->sum, squares, (double)of->n, norm) / of->softmax->sum);
+}
+
 const struct sampler sampler_p_less = {.name = "p_less",
                                        .letter = 'l',
                                        .foreign = true,
                                        PARAMS(params, value_params),
                                        .apply = apply,
+                                       .distance = distance,
                                        .rest = {rest, stage_always}};
-const struct sampler sampler_p_less_norm = {
-    .name = "p_less_norm", .letter = 'z', .foreign = true, PARAMS(norm_params, value_params), .apply = apply};
+const struct sampler sampler_p_less_norm = {.name = "p_less_norm",
+                                            .letter = 'z',
+                                            .foreign = true,
+                                            PARAMS(norm_params, value_params),
+                                            .apply = apply,
+                                            .distance = distance};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // top_a (BlinkDL, RWKV): the candidates at least a * p0 * p0 likely, p0 being the likeliest's probability. The surer
 // the model, the fewer they are.
+#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {
@@ -45,10 +46,17 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    const double most = 1.0 / of->softmax->sum;
+    return distance_of_prob(of, ((const struct value_params *)stage->params)->value * most * most);
+}
+
 const struct sampler sampler_top_a = {.name = "top_a",
                                       .letter = 'o',
                                       .foreign = true,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
+                                      .distance = distance,
                                       .rest = {rest, stage_always}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // top_n_sigma (Tang et al. 2024, arXiv 2411.07641): masks the logits more than n standard deviations below the largest.
 #include "sample/cand_private.h"
+#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {
@@ -47,10 +48,23 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     cand_mask_below(c, floor);
 }
 
+// The number is the distance from the largest logit, and the limit n standard deviations.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    double sum = 0.0, squares = 0.0;
+    for (size_t i = 0; i < of->n; i++)
+        sum += of->logit[i];
+    for (size_t i = 0; i < of->n; i++)
+        squares += (of->logit[i] - sum / (double)of->n) * (of->logit[i] - sum / (double)of->n);
+    const double limit = ((const struct value_params *)stage->params)->value * sqrt(squares / (double)of->n);
+    return fabs((double)of->softmax->max - of->own - limit) / limit;
+}
+
 const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,
                                             .name = "top_n_sigma",
                                             .letter = 's',
                                             PARAMS(params, value_params),
                                             .runs = {ABOVE, 0},
                                             .apply = apply,
+                                            .distance = distance,
                                             .rest = {rest}};

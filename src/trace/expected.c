@@ -71,6 +71,9 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     const enum limit_kind kind = step->stage ? step->stage->sampler->limits : LIMITS_NOTHING;
     if (step->stage && step->n)
         x->gap = gap(l, step, id);
+    if (step->stage && step->stage->sampler->distance && !(before->weight > -INFINITY))
+        x->margin = step->stage->sampler->distance(
+            step->stage, &(struct compared){.logit = logit, .n = before->n, .softmax = &s, .own = logit[at]});
     if (kind == LIMITS_RANK)
         x->margin = x->gap;
     if (kind == LIMITS_RATIO) {
@@ -96,7 +99,8 @@ static const struct log_step *follow(const struct log *l, const struct kern *ker
     x->rank = 0;
     *edge = NULL;
     for (const struct log_step *step = l->step; step <= end; step++) {
-        const bool before = x->kept, limits = step->stage && step->stage->sampler->limits;
+        const bool before = x->kept,
+                   limits = step->stage && (step->stage->sampler->limits || step->stage->sampler->distance);
         const size_t at = log_find(l, step, x->id);
         x->kept = at != SIZE_MAX;
         if (x->kept)

@@ -34,11 +34,12 @@ static const struct log_step *compared_step(const struct job *j, const struct lo
                                                                                          : &l->step[l->n_steps - 1];
 }
 
-// Is the number of a candidate so near to its stage's limit that it may be kept or not? Limits of sums and ratios
-// measure the distance.
+// Is the number of a candidate so near to its stage's limit that it may be kept or not? The distance
+// from limits of sums and ratios is absolute.
 static bool may_be_either(const struct expect *v, const struct expected *x)
 {
-    return x->margin <= v->margin * (x->limits == LIMITS_RANK ? 1.0 : x->limit.value);
+    const bool measured = x->limits == LIMITS_SUM || x->limits == LIMITS_RATIO;
+    return x->margin <= v->margin * (measured ? x->limit.value : 1.0);
 }
 
 // Finds the candidates that are kept here or there only. Returns whether each of them may be either.
