@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """A second implementation, in numpy, of the engines transformers, vllm, vllm-v2, sglang and mlx, written from
-sampl-engines(7), and random rows that compare sampl with it.
+sampl-spec(7), and random rows that compare sampl with it.
 
 usage: engines.py SAMPL [ROWS [SEED]]
 

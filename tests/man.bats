@@ -207,14 +207,15 @@ all_stages() {
 stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
 
 @test "sampl-samplers(7) and sampl-spec(7) describe exactly the stages of the program" {
+    local manual
     { known --samplers && all_stages | cut -d ' ' -f 1; } | sort -u >program
     subheadings "$SPEC" "${stage_sections[@]}" | sort >page
     [ "$(wc -l <program)" -ge 28 ]
     diff program page
     # Stages of chains and stages of engines have sections of their own.
     { known --samplers && { chain; chain --mirostat 1; chain --mirostat 2; } | cut -d ' ' -f 1; } | sort -u >program
-    for page in "$SAMPLERS" "$SPEC"; do
-        subheadings "$page" SAMPLERS SELECTORS | sort >page
+    for manual in "$SAMPLERS" "$SPEC"; do
+        subheadings "$manual" SAMPLERS SELECTORS | sort >page
         diff program page
     done
 }
@@ -352,26 +353,39 @@ END
 
 # ---- sampl-engines(7)
 
+# engine_words ENGINE NAME: prints the words of a line of the engine's item in the generated block of sampl-engines(7), one a line.
+engine_words() {
+    awk -v head=".It Cm $1" -v name="$2: " '/^\.(It|El)/ { inside = $0 == head } inside && index($0, name) == 1 { print substr($0, length(name) + 1) }' "$ENGINES" |
+        sed 's/, /\n/g; s/\\-/-/g' | grep -vx none
+}
+
 @test "sampl-engines(7) describes every engine with its stages and defaults" {
-    local engine lines
+    local engine temp top_k top_p min_p value
     choices --engine | sort >program
     subheadings "$ENGINES" ENGINES | sort >page
     [ "$(wc -l <program)" -ge 5 ]
     diff program page
-    for engine in $(choices --engine | grep -vx llama); do
-        lines=$(section "$ENGINES" ENGINES "$engine")
-        diff <(item stages <<<"$lines") <(chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 1)
-        diff <(item cold <<<"$lines") <(chain --engine "$engine" --temp 0 | cut -d ' ' -f 1)
-        # options with values, and the temperature, which chooses between the two lists of stages
-        item options <<<"$lines" | paste -sd ' ' | sed 's/ -\([a-z]\)/\n-\1/g' | grep ' ' | sed 's/^-/--/; s/ /=/' | sort >page
+    for engine in $(choices --engine); do
+        if [ "$engine" != llama ]; then
+            diff <(engine_words "$engine" stages) <(chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 1)
+            diff <(engine_words "$engine" cold) <(chain --engine "$engine" --temp 0 | cut -d ' ' -f 1)
+        fi
         {
             chain --engine "$engine" | cut -d ' ' -f 3- # with the default temperature
             # stages that the default temperature leaves out
             chain --engine "$engine" --temp 0.7 | cut -d ' ' -f 3- | tr ' ' '\n' | grep -v '^temp='
-        } | tr ' ' '\n' | sed '/^$/d; s/^/--/' | grep -vE '^--(dynatemp|min-keep|logit-bias)' | sort -u >values
+        } | tr ' ' '\n' | sed '/^$/d' | sort -u >values
         # At temperature 0 an engine may have no stage with the temperature; its stage greedy then means 0.
-        grep -q '^--temp=' values || { chain --engine "$engine" | grep -q '^greedy' && echo --temp=0 >>values; }
-        diff page <(sort -u values)
+        grep -q '^temp=' values || { chain --engine "$engine" | grep -q '^greedy' && echo temp=0 >>values; }
+        { engine_words "$engine" defaults || true; } | tr ' ' = >page
+        read -r temp top_k top_p min_p < <(section "$ENGINES" DEFAULTS | awk -v engine="$engine" '$1 == engine && NF > 4 { print $2, $3, $4, $5 }')
+        printf '%s\n' "temp=$temp" "top-k=$top_k" "top-p=$top_p" "min-p=$min_p" | grep -v '=none$' >>page
+        while read -r value; do
+            # a default that is not an option of the engine is not in its chain
+            [ "$engine" = llama ] || engine_words "$engine" options | grep -qxF -- "--${value%%=*}" || continue
+            grep -qxF -- "$value" values || { echo "$engine: $value" && return 1; }
+        done <page
+        ! grep -qx min-p=none <<<"min-p=$min_p" || ! grep -q '^min-p=' values
     done
 }
 
@@ -393,7 +407,7 @@ END
             [[ $output == *"engine $engine has "* ]] || echo "$option"
         done < <(chain_options) >program
         [ -s program ]
-        section "$ENGINES" ENGINES "$engine" | item options | grep '^-[a-z]' | sed 's/^-/--/' | sort >page
+        engine_words "$engine" options | sort >page
         diff <(sort program) page || { echo "engine $engine" && return 1; }
     done
 }
