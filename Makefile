@@ -102,13 +102,15 @@ $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@echo "  CC    $<"
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -ffile-prefix-map='$(CURDIR)'=. $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 
-# The style and the script of -O html as arrays: page_css[page_css_len], page_js[page_js_len]. Lines lose their indentation, and comments
-# that are a line of the script go, except for the licence: no text in backquotes may go over two lines.
-$(BUILD)/out/page.c: src/out/html/page.css src/out/html/page.js Makefile
+# The style and the script of -O html as arrays: page_css[page_css_len], page_js[page_js_len], each of the parts in this order. Lines lose
+# their indentation, and comments that are a line of the script go, except for the licence: no text in backquotes may go over two lines.
+PAGE_css := palette page
+PAGE_js  := base page
+$(BUILD)/out/page.c: $(foreach kind,css js,$(PAGE_$(kind):%=src/out/html/%.$(kind))) Makefile
 	@mkdir -p $(@D)
-	$(Q){ echo '#include <stddef.h>'; for kind in css js; do \
+	$(Q){ echo '#include <stddef.h>'; for part in '$(PAGE_css:%=src/out/html/%.css)' '$(PAGE_js:%=src/out/html/%.js)'; do kind=$${part##*.}; \
 	    echo "extern const unsigned char page_$$kind[];"; echo "extern const size_t page_$${kind}_len;"; echo "const unsigned char page_$$kind[] = {"; \
-	    sed '/SPDX/!{/^ *\/\/ /d;}; s/^ *//' src/out/html/page.$$kind | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
+	    cat $$part | sed '1!{/SPDX/d;}; /SPDX/!{/^ *\/\/ /d;}; s/^ *//' | od -An -v -tu1 | sed 's/[0-9][0-9]*/&,/g'; \
 	    echo "};"; echo "const size_t page_$${kind}_len = sizeof page_$$kind;"; done; } >$@.new && mv $@.new $@
 
 # The shipped presets as a table: shipped_presets[] of cli/shipped.h.

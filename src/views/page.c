@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A page in one file: the text with its tokens, a table, and the record of each row as -O json writes it. The script
-// draws the records. A browser without scripts shows the text and the table. The Makefile turns out/html/page.css and
-// out/html/page.js into two arrays.
+// draws the records. A browser without scripts shows the text and the table. The Makefile turns out/html/*.css and
+// out/html/*.js into two arrays.
 #include "base/hash.h"
 #include "out/token_text.h"
 #include "views/page_parts.h"

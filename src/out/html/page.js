@@ -1,23 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Draws what the records of the page say. Without it the text and the tables still read.
-"use strict";
 (() => {
-const SVG = "http://www.w3.org/2000/svg";
 const main = document.querySelector("main");
-const byId = (id) => document.getElementById(id);
-
-// make("td.gone", {title: "why"}, "text", node, ...): texts are texts, whatever they hold.
-const make = (what, with_ = {}, ...inside) => {
-  const [tag, ...classes] = what.split(".");
-  const drawn = ["svg", "path", "line", "rect"].includes(tag);
-  const node = drawn ? document.createElementNS(SVG, tag) : document.createElement(tag);
-  if (classes.length) node.setAttribute("class", classes.join(" "));
-  for (const [name, value] of Object.entries(with_))
-    if (name.startsWith("--") || name === "left" || name === "width" && !drawn) node.style.setProperty(name, value);
-    else if (value !== null && value !== undefined) node.setAttribute(name, value);
-  node.append(...inside);
-  return node;
-};
 
 // ---- numbers and tokens as they are shown
 
@@ -318,8 +302,8 @@ const drawn = (row) => {
   if (draw === null || draw === undefined) return [];
   const unit = make("div.unit", { "aria-hidden": "true" });
   for (const [id, text, low, high] of row.followed)
-    if (high > low) unit.append(make(id === r.id ? "span.chosen" : "span", { left: low * 100 + "%", width: (high - low) * 100 + "%", title: `${name(id, text)} ${prob(low)} to ${prob(high)}` }, high - low > 0.014 * name(id, text).length ? name(id, text) : ""));
-  unit.append(make(draw > 0.75 ? "i.left" : "i", { left: draw * 100 + "%" }, "draw " + prob(draw)));
+    if (high > low) unit.append(make(id === r.id ? "span.chosen" : "span", { "--left": low * 100 + "%", "--width": (high - low) * 100 + "%", title: `${name(id, text)} ${prob(low)} to ${prob(high)}` }, high - low > 0.014 * name(id, text).length ? name(id, text) : ""));
+  unit.append(make(draw > 0.75 ? "i.left" : "i", { "--left": draw * 100 + "%" }, "draw " + prob(draw)));
   const mine = row.followed.find((f) => f[0] === r.id);
   return [make("div", {}, unit, make("p.note", {}, mine && mine[3] > mine[2] ? `The draw ${prob(draw)} falls into the share of ${name(r.id, r.token)}, ${prob(mine[2])} to ${prob(mine[3])}.` : `The draw is ${prob(draw)}.`))];
 };
