@@ -105,7 +105,7 @@ $(BUILD)/%.o: src/%.c $(BUILD)/flags
 # The style and the script of -O html as arrays: page_css[page_css_len], page_js[page_js_len], each of the parts in this order. Lines lose
 # their indentation, and comments that are a line of the script go, except for the licence: no text in backquotes may go over two lines.
 PAGE_css := palette page
-PAGE_js  := base page
+PAGE_js  := base format data text row plot compare sweep page
 $(BUILD)/out/page.c: $(foreach kind,css js,$(PAGE_$(kind):%=src/out/html/%.$(kind))) Makefile
 	@mkdir -p $(@D)
 	$(Q){ echo '#include <stddef.h>'; for part in '$(PAGE_css:%=src/out/html/%.css)' '$(PAGE_js:%=src/out/html/%.js)'; do kind=$${part##*.}; \

@@ -40,7 +40,7 @@ contained() {
     grep -qF "content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\"" page
     grep -q '<li>top_k 40</li>' page
     # The page has the text and the table without a script.
-    perl -0777 -pe 's{<script.*?</script>}{}sg; ($_) = m{<div id="text">(.*?)</div>}s; s{<.*?>}{}g; s/&quot;/"/g; s/\xe2\x86\xb5//g' page >text
+    perl -0777 -pe 's{<script.*?</script>}{}sg; ($_) = m{<div class="text" id="text">(.*?)</div>}s; s{<.*?>}{}g; s/&quot;/"/g; s/\xe2\x86\xb5//g' page >text
     sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --emit text "$AUSTEN" >expected
     same text expected
     sampl -n 4096 -s 1 --emit stats "$AUSTEN" | awk 'NR == 11 { printf "%.4f %.4f %d %d %.3f\n", $3, $4, $5, $6, $8 }' >expected
@@ -48,22 +48,61 @@ contained() {
     same row expected
 }
 
-@test "-O html: the data of a page has the records of -O json and the numbers of --emit stats" {
-    html --vocab "$ROOT/samples/austen.gguf" --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' --dump-probs=5 "$AUSTEN" >page
-    objects page >all.jsonl
-    jq -c .record all.jsonl >records
-    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 -O json --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' \
-        --dump-probs=5 --trace "$AUSTEN" | jq -c . >expected
-    same records expected
-    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 -O json --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' \
-        --emit stats "$AUSTEN" | jq -c 'del(.row, .seq, .id, .mass, .e_prob, .e_raw_prob, .e_greedy)' >expected
-    jq -c .stats all.jsonl >records
-    same records expected
-    # A token's last probability is that of the record. The draw lies in the chosen token's share. Each token has a probability per stage.
-    [ "$(jq -c '.record as $r | .stats.draw as $d | .followed as $f |
-        all($r.top_probs[]; . as $t | any($f[]; .[0] == $t.id and .[1] == $t.token and ((.[4][-1] - $t.prob) | fabs < 1e-4))) and
-        any($f[]; .[0] == $r.id and .[2] <= $d and $d <= .[3]) and
-        all($f[]; (.[4] | length) == ($r.stages | length) + 1) and ([$f[][4][0]] == ([$f[][4][0]] | sort | reverse))' all.jsonl | sort -u)" = true ]
+# near FILE FILE: fails unless texts are the same, but for numbers, which have six digits in the first one.
+near() {
+    perl -e 'my @file = map { local (@ARGV, $/) = $_; <> } @ARGV; my $number = qr/-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/;
+        my ($x, $y) = map { [/($number)/g] } @file; s/$number/0/g for @file;
+        $file[0] eq $file[1] && length $file[0] or die "the texts differ\n";
+        abs($x->[$_] - $y->[$_]) <= 6e-6 * abs $y->[$_] or die "$x->[$_] is not $y->[$_]\n" for 0 .. $#$x' "$1" "$2" || { head -c 2000 "$1" "$2"; return 1; }
+}
+
+# expanded FILE: prints the rows of a page of one chain with a name for each number. Texts and stages stand in the first row that needs them.
+expanded() {
+    objects "$1" | jq -c -n 'foreach inputs as $row ({texts: {}}; {texts: (.texts + ($row.texts // {})), stages: ($row.stages // .stages), row: $row};
+        . as $all | .row | ([$all.stages[] | select(.enabled)]) as $on | {record: .record, of: .of[0], entropy_raw, draw, accepted, texts: $all.texts, all: $all.stages,
+            followed: [.followed[]? | {id: .[0], low: .[1], high: .[2], p: .[3:]}],
+            stages: [.by // [] | to_entries[] | .key as $i | .value as $v | $on[$i] + {after: $v[0], mass: $v[1], entropy: $v[2], removed: $v[3],
+                likeliest_removed: [$v[4] as $r | range(0; $r | length; 2) | {id: $r[.], prob: $r[. + 1]}], notes: ([$on[$i].notes, $v[5]] | transpose | map({(.[0]): .[1]}) | add // {})}]})'
+}
+
+@test "-O html: the data of a page has the records of -O json and the numbers of --emit stats, with six digits" {
+    local chain=(--vocab "$ROOT/samples/austen.gguf" -s 1 --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' --dump-probs=5
+        --accept "@$ROOT/samples/austen.tokens")
+    local plain='def plain: walk(if type == "object" then with_entries(.key |= gsub("_"; "-")) else . end);' # parameters have hyphens
+    html "${chain[@]}" "$AUSTEN" >page
+    expanded page >all.jsonl
+    [ "$(wc -l <all.jsonl)" -eq 20 ]
+    jq -cS "$plain"' [.record.row, .record.id, .of[0], .of[2], .of[3], [.stages[] | del(.enabled) | .likeliest_removed |= map(.token = null) | plain]]' all.jsonl >records
+    sampl "${chain[@]}" -O json --trace "$AUSTEN" | jq -cS "$plain"' [.row, .id, .id, .n, .entropy, [.stages[] | select(.enabled) |
+        {name, params, notes, after, mass, entropy, removed, likeliest_removed: [.likeliest_removed[] | {id, prob, token: null}]} | plain]]' >expected
+    near records expected
+    sampl "${chain[@]/--dump-probs=5/--on-error=stop}" --emit stats -O json "$AUSTEN" | jq -c '[.prob, .raw_prob, .raw_rank, .n, .entropy_raw, .entropy, .draw, .accepted, .accepted_prob]' >expected
+    jq -c '[.of[1], .of[5], .of[6], .of[2], .entropy_raw, .of[3], .draw, .accepted[0], .accepted[3]]' all.jsonl >records
+    near records expected
+    # Every id of a row has the text of its token. The draw lies in the chosen token's share.
+    sampl "${chain[@]}" -O json "$AUSTEN" | jq -c '[.id, .token], (.top_probs[] | [.id, .token])' | sort -u >expected
+    jq -c '.texts as $t | [.record.id, (.followed[] | .id)] | .[] | [., $t[tostring]]' all.jsonl | sort -u >records
+    [ -z "$(comm -23 expected records)" ]
+    [ "$(jq -c '.record as $r | .draw as $d | .followed as $f | .all as $all | any($f[]; .id == $r.id and .low <= $d and $d <= .high) and
+        all($f[]; (.p | length) <= ($all | length) + 1) and ([$f[].p[0]] == ([$f[].p[0]] | sort | reverse))' all.jsonl | sort -u)" = true ]
+}
+
+# data FILE: prints the bytes of the rows of a page, without its script, its style and its tables.
+data() {
+    perl -0777 -ne 'm{<div id="texts">(.*?)</div></div>}s and print length $1, "\n"' "$1"
+}
+
+@test "-O html: what rows share is there once: 384 rows have at most 1.3 kB a row, and with three chains 0.6 kB" {
+    cat "$AUSTEN" "$AUSTEN" | head -c $((384 * 8192)) >rows.f16
+    cat "$ROOT/samples/austen.tokens" "$ROOT/samples/austen.tokens" >tokens
+    local chain=(--vocab "$ROOT/samples/austen.gguf" -n 4096 --accept @tokens rows.f16)
+    html "${chain[@]}" 2>/dev/null >page
+    [ "$(objects page | wc -l)" -eq 384 ]
+    [ "$(data page)" -le $((384 * 1300)) ] || { data page; return 1; }
+    html "${chain[@]}" --vs min-p --vs greedy 2>/dev/null >page
+    [ "$(data page)" -le $((384 * 600)) ] || { data page; return 1; }
+    [ "$(grep -c '^,"stages":\|^,"reasons":' page)" -le 8 ]
+    [ "$(objects page | jq -r '.texts // {} | keys[]' | sort | uniq -d)" = '' ]
 }
 
 @test "-O html: texts of tokens, file names and sequence names are escaped" {
@@ -74,15 +113,14 @@ contained() {
     run ! grep -q 'alert(1)<' page # the < is escaped
     grep -q '&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;' page
     run ! grep -qP '\xe2\x80[\xa8\xae]|\xff' page
-    objects page | jq -c '.record | del(.stages)' >records
-    sampl -s 1 --vocab vocab -f f32 -O json --dump-probs=8 rows | jq -c . >expected
-    same records expected
-    objects page | jq -r '.followed[][1]' | sort -u >said
+    objects page | jq -r '.texts // {} | .[]' | sort -u >said
     sampl -s 1 --vocab vocab -f f32 -O json --dump-probs rows | jq -r '.top_probs[].token' | sort -u >expected
     same said expected
     # names of files and sequences
     cp rows '<b>&"x.f32'
-    html -n 4 '<b>&"x.f32' | grep -qF '<h1>&lt;b&gt;&amp;&quot;x.f32</h1>'
+    html -n 4 '<b>&"x.f32' >page
+    grep -qF '<title>What a chain chooses: &lt;b&gt;&amp;&quot;x.f32' page
+    grep -qF '<p class="about"><b>&lt;b&gt;&amp;&quot;x.f32</b>: each row' page
     printf '{"seq":"<i>\\u2028","logits":[1,2]}\n{"seq":"<i>\\u2028","logits":[2,1]}\n{"seq":"b","logits":[2,1]}\n' | html >page
     contained page
     [ "$(grep -o '<span class="seq">[^/]*</span>' page | tr '\n' ' ')" = '<span class="seq">&lt;i&gt;\xe2\x80\xa8</span> <span class="seq">b</span> ' ]
@@ -115,11 +153,12 @@ contained() {
     html --vocab "$ROOT/samples/austen.gguf" --rows :32 -t 3 "$AUSTEN" >same
     bare page >expected
     bare same | same - expected
-    objects page >expected
+    local rows='del(.texts, .stages)' # which stand in the first row of each page that needs them
+    objects page | jq -c "$rows" >expected
     for k in 1 2 3; do
         html --vocab "$ROOT/samples/austen.gguf" --rows :32 --shard $k/3 "$AUSTEN" >part
         contained part
-        objects part
+        objects part | jq -c "$rows"
     done >all.jsonl
     same all.jsonl expected
     f32 1 2 nan 4 1 2 3 4 >rows
@@ -141,35 +180,39 @@ contained() {
 @test "-O html --accept: the text has the accepted tokens, and marks those that the chain did not choose" {
     html --vocab "$ROOT/samples/austen.gguf" --rows :20 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" >page
     objects page >all.jsonl
-    paste -d' ' <(jq '.stats.accepted' all.jsonl) <(jq '.record.id' all.jsonl) | awk '{ print $1 != $2 }' >expected
+    paste -d' ' <(jq '.accepted[0]' all.jsonl) <(jq '.record.id' all.jsonl) | awk '{ print $1 != $2 }' >expected
     grep -o '<a href="#r[^>]*>' page | awk '{ print / other/ ? 1 : 0 }' >marked
     same marked expected
     grep -q 1 marked
-    jq -r '.stats.accepted as $id | .followed[] | select(.[0] == $id) | .[1] | ltrimstr(" ")' all.jsonl | head -1 >expected
+    expanded page >all.jsonl
+    jq -r '.texts[.accepted[0] | tostring] | ltrimstr(" ")' all.jsonl | head -1 >expected
     grep -m1 -o '<a href="#r0"[^<]*' page | sed 's/.*> *//' >text
     same text expected
     grep -q 'this is no generation. The text has the accepted tokens. 20 rows of 4096 tokens, sampl [0-9.]*, seed 1' page
     # The drawn token stands with the accepted one where they differ.
     grep -o '<a href="#r[^>]* data-drawn="[^"]*"' page | sed 's/.*data-drawn="\(.*\)"/\1/' >records
-    jq -r 'select(.stats.accepted != .record.id).record.token | gsub("\n"; "\\n") | @html' all.jsonl >expected
+    jq -r 'select(.accepted[0] != .record.id) | .texts[.record.id | tostring] | gsub("\n"; "\\n") | @html' all.jsonl >expected
     same records expected
     html --vocab "$ROOT/samples/austen.gguf" --rows :2 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --vs '--temp 2' >page
-    [ "$(objects page | sed -n 's/.*"accepted":\([0-9]*\)}$/\1/p' | head -1)" = "$(jq .stats.accepted all.jsonl | head -1)" ]
+    [ "$(objects page | jq '.accepted[0]?' 2>/dev/null | head -1)" = "$(jq '.accepted[0]' all.jsonl | head -1)" ]
 }
 
 @test "-O html with --vs: the page has the table and the rows of -O json" {
     local vs=(--vs 'a: --min-p 0.2' --vs '--temp 1.3')
     html --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" >page
     contained page
-    objects page >all.jsonl
-    jq -c .record all.jsonl >records
-    sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" -O json --dump-probs=8 | jq -c . >expected
-    same records expected
+    objects page | jq -c 'select(type == "object")' >all.jsonl
+    # The candidates of each row in each chain: a probability, or -k for the k-th of the reasons so far.
+    jq -c -n 'foreach inputs as $row ({reasons: []}; {reasons: (.reasons + ($row.reasons // [])), row: $row};
+        . as $all | .row.tokens | map(.[0], (.[1:][] | if . < 0 then $all.reasons[-. - 1] else . end)))' all.jsonl >records
+    sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" -O json --dump-probs=8 |
+        jq -c '.top_probs | map(.id, .probs[])' >expected
+    near records expected
     objects page ' id="variants"' | jq -c '.[]' >records
     sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" -O json | jq -c . >expected
     same records expected
     sampl -s 1 --vocab "$ROOT/samples/austen.gguf" --rows :20 "$AUSTEN" "${vs[@]}" --emit ids >expected
-    jq -r '.of | map(.[4]) | @tsv' all.jsonl >records
+    jq -r '.of | map(.[0]) | @tsv' all.jsonl >records
     same records expected
     # The page has the base's text and the table without a script.
     [ "$(grep -c '<a class="t' page)" -eq 20 ]
@@ -199,7 +242,7 @@ contained() {
     [ "$(objects page | wc -l)" -eq 4 ]
     html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 2>/dev/null >page
     contained page
-    [ "$(objects page | jq '[.of, (.record.ids | keys)] | map(length) | add' | sort -u)" -eq 24 ]
+    [ "$(objects page | jq -c '[.of, .tokens[0][1:]] | map(length)' | sort -u)" = '[12,12]' ]
     grep -q 'The rows show the base and the first 11 of 12 variants' page
     [ "$(objects page ' id="variants"' | jq '[.[1:][].swept.temp] == [range(5; 17) | . / 10]')" = true ]
     html -n 4096 --rows :4 "$AUSTEN" --sweep temp=0.5:1.6:0.1 --dump-probs=3 2>/dev/null >page

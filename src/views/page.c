@@ -45,22 +45,70 @@ static void sequence_mark(struct one_page *v, const struct record *r)
     v->sequence = sequence;
 }
 
-// Writes the followed tokens, each as [id, text, low, high, [probability after each step]]. If the token is removed,
-// the probability is null.
-static void followed_members(struct dest *d, const struct record *r)
+// Writes what each enabled stage did, as [after, mass, entropy, removed, [id, probability, ...] of the likeliest
+// removed tokens, [note, ...], rest or null], and of the first stage before.
+static void stages_members(struct page *p, const struct record *r)
 {
-    builder_string(&d->text, "\n,\"followed\":[");
+    struct builder *const b = &p->columns.dest->text;
+    size_t n = 0;
+    builder_string(b, "\n,\"by\":[");
+    for (const struct trace_line *t = r->trace; t < r->trace + r->n_trace; t++) {
+        if (!t->enabled)
+            continue;
+        builder_format(b, "%s[%zu,", n++ ? "," : "", t->after);
+        page_number(b, t->mass);
+        builder_byte(b, ',');
+        page_number(b, t->entropy);
+        builder_format(b, ",%zu,[", t->n_removed);
+        for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
+            builder_string(b, k ? "," : "");
+            page_id(p, t->removed[k].id);
+            builder_byte(b, ',');
+            page_number(b, (double)t->removed[k].p);
+        }
+        builder_string(b, "],[");
+        for (size_t k = 0; k < t->n_notes; k++) {
+            builder_string(b, k ? "," : "");
+            page_number(b, t->note[k].value);
+        }
+        builder_format(b, t->rest ? "],\"%s\"" : "],null", t->rest);
+        builder_format(b, n == 1 ? ",%zu]" : "]", t->before);
+    }
+    builder_byte(b, ']');
+}
+
+// Writes the followed tokens, each as [id, low, high, probability after each step, ...]. If the token is removed, the
+// probability is null; the nulls at the end are left out.
+static void followed_members(struct page *p, const struct record *r)
+{
+    struct builder *const b = &p->columns.dest->text;
+    builder_string(b, "\n,\"followed\":[");
     for (size_t i = 0; i < r->n_followed; i++) {
         const struct followed *const t = &r->followed[i];
-        builder_format(&d->text, "%s[%" PRIu32, i ? "," : "", t->id);
-        builder_byte(&d->text, ',');
-        write_json_string(d, token_text(d, t->id));
-        builder_format(&d->text, ",%.9g,%.9g,[", t->share.low, t->share.high);
-        for (size_t k = 0; k <= r->n_trace; k++)
-            builder_format(&d->text, t->p[k] < 0.0f ? "%snull" : "%s%.6g", k ? "," : "", (double)t->p[k]);
-        builder_string(&d->text, "]]");
+        size_t n = r->n_trace + 1;
+        while (n && t->p[n - 1] < 0.0f)
+            n--;
+        builder_string(b, i ? ",[" : "[");
+        page_id(p, t->id);
+        builder_format(b, ",%.6g,%.6g", t->share.low, t->share.high);
+        for (size_t k = 0; k < n; k++)
+            builder_format(b, t->p[k] < 0.0f ? ",null" : ",%.6g", (double)t->p[k]);
+        builder_byte(b, ']');
     }
-    builder_byte(&d->text, ']');
+    builder_byte(b, ']');
+}
+
+// Writes the numbers of a row that concern the whole row, the chosen token and the accepted one.
+static void row_members(struct page *p, const struct record *r)
+{
+    struct builder *const b = &p->columns.dest->text;
+    builder_string(b, "\n,\"of\":[");
+    page_chain(p, r, NAN);
+    builder_string(b, "],\"entropy_raw\":");
+    page_number(b, r->stat[STAT_ENTROPY_RAW]);
+    builder_string(b, ",\"draw\":");
+    page_number(b, r->stat[STAT_DRAW]);
+    page_accepted(p, r);
 }
 
 // Writes a row of the table. A long text is cut, between characters.
@@ -111,11 +159,14 @@ static void page_row(struct one_page *v, const struct record *r)
     if (r->error) {
         record_json_bad(c, r, "id", NULL);
     } else {
-        record_json(c, r);
-        builder_string(&d->text, ",\"stats\":");
-        record_statistics(c, r);
-        fields_end(d, "");
-        followed_members(d, r);
+        field_int(d, "row", (int64_t)r->row);
+        field_int(d, "id", r->chosen);
+        record_end(c, r);
+        page_stages(&v->page, r);
+        row_members(&v->page, r);
+        stages_members(&v->page, r);
+        followed_members(&v->page, r);
+        page_names(&v->page);
     }
     builder_string(&d->text, "}\n</script>");
 }
@@ -160,7 +211,12 @@ static bool open(void *self, struct job *j, struct dest *d, struct err *e)
     return columns_open(&((struct one_page *)self)->page.columns, j, d, e);
 }
 
-static void page_free(void *self) { builder_free(&((struct one_page *)self)->table); }
+static void page_view_free(void *self)
+{
+    struct one_page *const v = self;
+    builder_free(&v->table);
+    page_free(&v->page);
+}
 
 const struct view view_page = {.name = "-O html",
                                .size = sizeof(struct one_page),
@@ -169,4 +225,4 @@ const struct view view_page = {.name = "-O html",
                                .needs = NEED_LINES | NEED_STATS | RECORD_SHOWN | RECORD_FOLLOWED,
                                .row = row,
                                .end = end,
-                               .free = page_free};
+                               .free = page_view_free};

@@ -8,6 +8,7 @@
 #include "views/view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,8 @@ static void stage_lists(const struct pages *v)
     const struct job *const j = v->page.columns.job;
     struct builder *const b = &v->page.columns.dest->text;
     const struct chain_stages *const base = v->stages;
-    builder_string(b, "<dl class=\"chains\" aria-label=\"The stages; bold: not in the base\">\n");
+    builder_string(b, "<section class=\"wide\" id=\"stages\" aria-labelledby=\"stages-head\">\n<h2 id=\"stages-head\">"
+                      "The stages</h2>\n<dl class=\"chains\" aria-label=\"The stages; bold: not in the base\">\n");
     for (size_t i = 0; i < chains_shown(j); i++) {
         const struct chain_stages *const c = &v->stages[i];
         builder_string(b, "<dt>");
@@ -71,7 +73,7 @@ static void stage_lists(const struct pages *v)
             }
         builder_string(b, n ? "</div></dd>\n" : "</dd>\n");
     }
-    builder_string(b, "</dl>\n");
+    builder_string(b, "</dl>\n</section>\n");
 }
 
 // Adds a stage, or for NULL the grammar, to the list of a chain. False if memory is short.
@@ -109,7 +111,28 @@ static void begin_pages(struct pages *v, const struct record *r)
     page_reading_begin(&v->page, "beside");
 }
 
-// Writes the base's token, and behind it the record of -O json and a few numbers of each chain.
+// Writes the candidates, each as [id, its probability in each chain, or -k: what removed it there is reason k].
+static void tokens_member(struct pages *v, const struct result *res)
+{
+    struct builder *const b = &v->page.columns.dest->text;
+    char text[NUMBER_TEXT];
+    builder_string(b, "\n,\"tokens\":[");
+    for (size_t k = 0; k < v->united.n; k++) {
+        const struct united_token *const t = &v->united.token[k];
+        builder_string(b, k ? ",[" : "[");
+        page_id(&v->page, t->best.id);
+        for (size_t i = 0; i < chains_shown(v->page.columns.job); i++) {
+            if (t->p[i] >= 0.0f)
+                builder_format(b, ",%.6g", (double)t->p[i]);
+            else
+                builder_format(b, ",-%zu", page_reason(&v->page, chain_removed_by(&res[i], t->best.id, text)));
+        }
+        builder_byte(b, ']');
+    }
+    builder_byte(b, ']');
+}
+
+// Writes the base's token, and behind it the numbers of each chain and the candidates.
 static void pages_row(struct pages *v, const struct result *res)
 {
     struct dest *const d = v->page.columns.dest;
@@ -117,24 +140,20 @@ static void pages_row(struct pages *v, const struct result *res)
     struct builder *const b = &d->text;
     const struct record *const base = &res->record;
     page_token(&v->page, base);
-    builder_string(b, "<script type=\"application/json\">\n{\"record\":");
-    united_json(&v->united, d, j, chains_shown(j), res);
-    builder_string(b, ",\"of\":[");
+    builder_format(b, "<script type=\"application/json\">\n{\"record\":{\"row\":%" PRIu64 ",\"id\":", base->row);
+    builder_format(b, base->error ? "null}\n,\"of\":[" : "%" PRIu32 "}\n,\"of\":[", base->chosen);
     for (size_t i = 0; i < chains_shown(j); i++) {
-        const struct record *const of = &res[i].record;
         builder_string(b, i ? "," : "");
-        if (of->error) {
+        if (res[i].record.error)
             builder_string(b, "null");
-            continue;
-        }
-        builder_format(b, "[%.5g,%.0f,%.5g,%.5g,%" PRIu32 ",", of->stat[STAT_PROB], of->stat[STAT_N],
-                       of->stat[STAT_ENTROPY], base->error ? 0.0 : res[i].pair[PAIR_OVERLAP], of->chosen);
-        write_json_string(d, token_text(d, of->chosen));
-        builder_byte(b, ']');
+        else
+            page_chain(&v->page, &res[i].record, base->error ? NAN : res[i].pair[PAIR_OVERLAP]);
     }
     builder_byte(b, ']');
-    if (!base->error && job_accepts(j) && base->stat[STAT_ACCEPTED] >= 0.0)
-        builder_format(b, ",\"accepted\":%.0f", base->stat[STAT_ACCEPTED]);
+    if (!base->error)
+        page_accepted(&v->page, base);
+    tokens_member(v, res);
+    page_names(&v->page);
     builder_string(b, "}\n</script>");
 }
 
@@ -161,15 +180,11 @@ static void table(const struct pages *v)
     struct builder *const b = &v->page.columns.dest->text;
     char text[CELL_TEXT];
     builder_string(b, "<section id=\"means\" aria-labelledby=\"means-head\">\n"
-                      "<h2 id=\"means-head\">Means over the rows</h2>\n");
-    if (job_accepts(j))
-        builder_string(b,
-                       "<p class=\"note\">To choose a chain, take a text by people of 600 tokens or more, and chains "
-                       "that lose an equal share of its tokens: 5 %, unless you know better. "
-                       "<code>match.sh</code> finds such chains. There the larger gain wins. Two chains are alike on "
-                       "this text if gain_diff is below twice its error.</p>\n");
-    builder_string(b, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table>\n"
-                      "<thead><tr><th scope=\"col\">chain</th>");
+                      "<h2 id=\"means-head\">The chains compared</h2>\n");
+    builder_format(b,
+                   "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The table\"><table%s>\n"
+                   "<thead><tr><th scope=\"col\">chain</th>",
+                   j->args->columns ? " class=\"given\"" : "");
     for (size_t k = 0; k < m->shown.n; k++)
         builder_format(b, "<th scope=\"col\">%s</th>", means_name(m, m->shown.field[k], text));
     builder_string(b, "</tr></thead>\n<tbody>\n");
@@ -182,6 +197,13 @@ static void table(const struct pages *v)
         builder_string(b, "</tr>\n");
     }
     builder_string(b, "</tbody>\n</table></div>\n");
+    if (job_accepts(j))
+        builder_string(b,
+                       "<p class=\"note\">To choose a chain, take a text by people of 600 tokens or more, and chains "
+                       "that lose an equal share of its tokens: 5 %, unless you know better. "
+                       "<code>match.sh</code> finds such chains. There the larger gain wins. Two chains are alike on "
+                       "this text if gain_diff is below twice its error.</p>\n");
+    builder_string(b, "</section>\n");
 }
 
 static enum verdict end(void *self, enum ending how, struct err *e)
@@ -203,7 +225,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     means_end(&v->means);
     table(v);
     stage_lists(v);
-    builder_string(&d->text, "</section>\n<script type=\"application/json\" id=\"variants\">\n[");
+    builder_string(&d->text, "<script type=\"application/json\" id=\"variants\">\n[");
     means_fields(&v->means, d, ",\n", "");
     builder_string(&d->text, "]\n</script>\n");
     page_end(&v->page);
@@ -229,6 +251,7 @@ static void pages_free(void *self)
     free(v->stages);
     united_free(&v->united);
     means_free(&v->means);
+    page_free(&v->page);
 }
 
 const struct view view_page_beside = {.name = "-O html",

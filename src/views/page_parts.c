@@ -107,24 +107,46 @@ void stage_html(struct builder *b, const struct dest *d, const struct recipe *r,
 
 // ---- the page
 
-// Writes the page from the doctype to its heading.
+// Writes what the page is about. A chain that gets accepted tokens reads a text.
+static void title(struct builder *b, const struct job *j)
+{
+    static const char *const number[] = {"no",    "a",     "two",  "three", "four",   "five",  "six",
+                                         "seven", "eight", "nine", "ten",   "eleven", "twelve"};
+    const size_t n = j->n_variants;
+    builder_string(b, job_accepts(j) ? "How " : "What ");
+    if (n < sizeof number / sizeof *number)
+        builder_string(b, number[n]);
+    else
+        builder_format(b, "%zu", n);
+    builder_string(b, n == 1 ? " chain " : " chains ");
+    builder_string(b, job_accepts(j) ? n == 1 ? "reads this text" : "read this text" : n == 1 ? "chooses" : "choose");
+}
+
+// Returns the name of the first file.
+static struct piece file_of(const struct job *j)
+{
+    return text_piece(j->args->files.n ? j->args->files.word[0] : "standard input");
+}
+
+// Writes the page from the doctype to its heading and a sentence that tells what to do.
 static void head(const struct page *p)
 {
     struct builder *const b = &p->columns.dest->text;
-    const struct args *const a = p->columns.job->args;
-    const struct piece title = text_piece(a->files.n ? a->files.word[0] : "standard input");
+    const struct job *const j = p->columns.job;
     builder_string(
         b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
            "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    html_text(b, title, false);
+    title(b, j);
+    builder_string(b, ": ");
+    html_text(b, file_of(j), false);
     builder_string(b, " \xe2\x80\x93 sampl</title>\n<style>\n");
     builder_bytes(b, page_css, page_css_len);
     builder_string(b, "</style>\n</head>\n<body>\n<header>\n<h1>");
-    html_text(b, title, false);
-    builder_string(b, "</h1>\n");
+    title(b, j);
+    builder_string(b, "</h1>\n<p class=\"first\">Each word is tinted by how surprised the model was. Click one.</p>\n");
 }
 
 void page_about(const struct page *p, const struct record *r)
@@ -132,13 +154,12 @@ void page_about(const struct page *p, const struct record *r)
     const struct job *const j = p->columns.job;
     const struct dest *const d = p->columns.dest;
     struct builder *const b = &p->columns.dest->text;
-    const bool several = j->n_variants > 1;
     const char *accepted = "";
     if (job_accepts(j))
-        accepted = several ? " The text has the accepted tokens, tinted by the base's probability after the chain."
-                           : " The text has the accepted tokens.";
-    builder_format(b, "<p class=\"about\">Each row is replayed on the recorded text; this is no generation.%s ",
-                   accepted);
+        accepted = " The text has the accepted tokens.";
+    builder_string(b, "<p class=\"about\"><b>");
+    html_text(b, file_of(j), false);
+    builder_format(b, "</b>: each row is replayed on the recorded text; this is no generation.%s ", accepted);
     if (d->rows >= 0)
         builder_format(b, "%" PRId64 " row%s", d->rows, d->rows == 1 ? "" : "s");
     else
@@ -149,8 +170,6 @@ void page_about(const struct page *p, const struct record *r)
                    j->variant[0]->parts.seed);
     write_command(b, j->args);
     builder_string(b, "</code></p>\n");
-    if (several)
-        builder_format(b, "<p class=\"chain\">%zu chains on the same rows</p>\n", j->n_variants);
 }
 
 bool page_head(struct page *p)
@@ -167,7 +186,7 @@ void page_reading_begin(const struct page *p, const char *class)
     struct builder *const b = &p->columns.dest->text;
     builder_format(b, "</header>\n<main class=\"%s\">\n", class);
     builder_string(b, "<section id=\"reading\" aria-labelledby=\"reading-head\">\n<h2 id=\"reading-head\">Text</h2>\n"
-                      "<div id=\"text\">");
+                      "<div id=\"texts\"><div class=\"text\" id=\"text\">");
 }
 
 void page_token(const struct page *p, const struct record *r)
@@ -179,10 +198,7 @@ void page_token(const struct page *p, const struct record *r)
     const bool accepted = !r->error && job_accepts(j) && r->stat[STAT_ACCEPTED] >= 0.0;
     const uint32_t id = accepted ? (uint32_t)r->stat[STAT_ACCEPTED] : r->chosen;
     const struct piece text = token_text(d, id);
-    double prob = r->error ? 1.0 : accepted ? r->stat[STAT_ACCEPTED_PROB] : r->stat[STAT_RAW_PROB];
-    for (size_t i = 0; accepted && i < r->n_followed; i++)
-        if (r->followed[i].id == id)
-            prob = (double)r->followed[i].p[0];
+    const double prob = r->error ? 1.0 : r->stat[accepted ? STAT_ACCEPTED_RAW_PROB : STAT_RAW_PROB];
     int tint = 0;
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
         tint += prob < below[i];
@@ -194,7 +210,7 @@ void page_token(const struct page *p, const struct record *r)
         builder_string(b, "bad\">[bad row]");
     else
         builder_format(b, "t%d%s", tint, text.len ? "" : " id");
-    if (!r->error && id != r->chosen) {
+    if (!r->error && id != r->chosen && j->n_variants == 1) {
         const struct piece drawn = token_text(d, r->chosen);
         builder_string(b, " other\" data-drawn=\"");
         if (drawn.len)
@@ -214,7 +230,7 @@ void page_token(const struct page *p, const struct record *r)
 void page_reading_end(const struct page *p)
 {
     struct builder *const b = &p->columns.dest->text;
-    builder_string(b, "</div>\n");
+    builder_string(b, "</div></div>\n");
     if (p->rows > PAGE_ROWS)
         builder_format(b,
                        "<p class=\"note\">The first %d of %" PRIu64 " rows; <code>--rows</code> chooses others.</p>\n",

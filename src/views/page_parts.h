@@ -3,6 +3,7 @@
 #ifndef SAMPL_VIEWS_PAGE_PARTS_H
 #define SAMPL_VIEWS_PAGE_PARTS_H
 
+#include "base/hash.h"
 #include "views/record_fields.h"
 
 enum { PAGE_ROWS = 2000 }; // rows that a page shows
@@ -11,7 +12,39 @@ struct page {
     struct columns columns; // of the records that the page holds; with the job and the destination
     uint64_t rows;          // so far
     bool begun;             // page_head has been called
+
+    // What rows refer to stands in the first row that needs it: the texts of tokens, the names of what removes
+    // tokens, and the stages.
+    struct idmap texts;         // ids whose texts stand in the page
+    struct builder new_texts;   // of this row
+    struct builder reasons;     // names so far, each with a line feed behind it
+    struct builder new_reasons; // of this row
+    struct builder stages;      // JSON of the stages of the last row
 };
+
+void page_free(struct page *p);
+
+// Writes the id of a token, whose text then stands in the page.
+void page_id(struct page *p, uint32_t id);
+
+// Returns the number of a name, from 1.
+size_t page_reason(struct page *p, const char *name);
+
+// Writes a number with six digits; null for infinities and NaN.
+void page_number(struct builder *b, double x);
+
+// Writes a chain's numbers of a row: [id, prob, kept, entropy, overlap, raw prob, raw rank]. The record has statistics.
+void page_chain(struct page *p, const struct record *r, double overlap);
+
+// Writes the member "accepted", if that token is known: [id, raw prob, raw rank, prob].
+void page_accepted(struct page *p, const struct record *r);
+
+// Writes the members "texts" and "reasons" of the row, with what earlier rows lack.
+void page_names(struct page *p);
+
+// Writes the member "stages", unless the stages of the row are those of the last row: a list of objects with the
+// name, `enabled`, the parameters, and the names of the notes.
+void page_stages(struct page *p, const struct record *r);
 
 // Writes a text of any bytes as HTML, with the escapes of text_clip. reads: the text is a part of the text that the
 // page shows, so its line breaks, tabs and backslashes stay.
@@ -32,8 +65,7 @@ void page_reading_begin(const struct page *p, const char *class);
 void page_reading_end(const struct page *p);
 
 // Writes a token in the tint of a probability; a likely token has no tint. The token is the accepted one if that is
-// known, else the chosen one. The probability is raw. If a page of several chains shows an accepted token, the
-// probability is the base's after the chain. The caller may add a script with data.
+// known, else the chosen one. The probability is raw. The caller may add a script with data.
 void page_token(const struct page *p, const struct record *r);
 
 void page_end(const struct page *p);

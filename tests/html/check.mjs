@@ -112,12 +112,12 @@ check("plain: clicks and keys select rows, and the page shows the numbers of -O 
   await shows(200);
   assert.deepEqual(await texts(page, "#lines output"), [four(records[200].prob), String(records[200].n), records[200].entropy.toFixed(3)]);
   // The tab key moves from the tint to one token, not through all tokens.
-  await page.focus("#reading input:checked");
+  await page.focus("#reading select");
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-selected")), "true");
   const classes = () => page.$$eval("#text a", (all) => all.map((a) => a.className));
   const before = await classes();
-  await page.click("#reading label:nth-of-type(2)");
+  await page.selectOption("#reading select", "entropy");
   assert.notDeepEqual(await classes(), before);
   await close(page);
 });
@@ -212,28 +212,30 @@ check("variants: the page has the table, a panel for each chain, and a row's can
   assert.deepEqual(await chains(), names.map((n) => (n === "mirostat" ? "mirostat (of the draw)" : n)));
   // A click on a column sorts by it, Enter sorts the other way; a mean has its error.
   const table = run("-s", "1", "-O", "json", ...AUSTEN, ...VS).trim().split("\n").map((line) => JSON.parse(line));
-  await page.click("#means thead th:nth-child(3) button");
+  await page.check("#means .legend label:text('all columns') input");
+  const headed = await texts(page, "#means thead th"), place = (key) => headed.indexOf(key) + 1;
+  await page.click(`#means thead th:nth-child(${place("entropy")}) button`);
   const sorted = [...table].sort((a, b) => a.entropy - b.entropy).map((v) => v.name);
   assert.deepEqual((await chains()).map((n) => n.split(" ")[0]), sorted);
   await page.keyboard.press("Enter");
   assert.deepEqual((await chains()).map((n) => n.split(" ")[0]), sorted.reverse());
-  assert.ok((await texts(page, "#means tbody td:nth-child(3)")).some((s) => s.includes(`±${table[0].entropy_se.toFixed(3)}`)));
+  assert.ok((await texts(page, `#means tbody td:nth-child(${place("entropy")})`)).some((s) => s.includes(`±${table[0].entropy_se.toFixed(3)}`)));
   assert.equal((await page.$$("#scatter .dot")).length, names.length);
   // Names of points overlap neither each other nor points.
   assert.ok(await page.$$eval("#scatter .dot span:not(.gone)", (all) => all.map((node) => node.getBoundingClientRect()).every((a, i, boxes) =>
     boxes.every((b, k) => i === k || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top))));
-  assert.deepEqual(await texts(page, "#means .chains dt"), names);
+  assert.deepEqual(await texts(page, "#stages .chains dt"), names);
   // A switch shows the differences from the base, and a column sorts by them.
-  await page.check("#means .legend input");
-  await page.click("#means thead th:nth-child(2) button");
+  await page.check("#means .legend label:text('differences') input");
+  await page.click(`#means thead th:nth-child(${place("kept")}) button`);
   const apart = [...table].sort((a, b) => (a.kept_diff ?? Infinity) - (b.kept_diff ?? Infinity));
   assert.deepEqual((await chains()).map((n) => n.split(" ")[0]), apart.map((v) => v.name));
-  assert.deepEqual((await texts(page, "#means tbody td:nth-child(2)")).slice(0, -1).map((s) => Number(s.split(" ")[0]).toFixed(0)), apart.slice(0, -1).map((v) => v.kept_diff.toFixed(0)));
-  await page.uncheck("#means .legend input");
+  assert.deepEqual((await texts(page, `#means tbody td:nth-child(${place("kept")})`)).slice(0, -1).map((s) => Number(s.split(" ")[0]).toFixed(0)), apart.slice(0, -1).map((v) => v.kept_diff.toFixed(0)));
+  await page.uncheck("#means .legend label:text('differences') input");
   // The text of a variant replaces that of the base.
-  await page.selectOption("#reading select >> nth=0", "5");
+  await page.selectOption("#texts select >> nth=0", "5");
   assert.equal((await text(page, "#text a:nth-of-type(5)")).replace(/↵/, ""), run("-s", "1", ...AUSTEN, "--preset", "greedy", "--rows", "4", "--emit", "text"));
-  await page.selectOption("#reading select >> nth=0", "0");
+  await page.selectOption("#texts select >> nth=0", "0");
   assert.equal((await page.$$("#panels figure")).length, names.length);
   await page.click("#text a:nth-of-type(10)");
   await page.keyboard.press("ArrowRight");
@@ -241,7 +243,7 @@ check("variants: the page has the table, a panel for each chain, and a row's can
   assert.deepEqual(await texts(page, "#row thead b"), names);
   const cells = await page.$$eval("#row tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replace(/\u00a0/g, " ").replace("▸ ", ""))));
   assert.deepEqual(cells, dump[10].top_probs.map((t) => [quoted(t.token), ...names.map((n) => typeof t.probs[n] === "number" ? four(t.probs[n]) : t.probs[n])]));
-  const line = () => page.$eval("#panels figure:nth-child(3) svg path:last-of-type", (p) => p.getAttribute("d"));
+  const line = () => page.$eval("#panels figure:nth-child(3) svg", (svg) => svg.innerHTML);
   const entropy = await line();
   await page.click("#panels label:nth-of-type(2)");
   assert.notEqual(await line(), entropy);
@@ -256,7 +258,11 @@ check("sweep: one option gives curves for each column and chain, two options giv
   assert.deepEqual(await texts(curves, "#sweep figure:first-of-type .ends span"), ["0.5", "1.5"]);
   await curves.focus("#sweep figure:nth-of-type(2) svg");
   await curves.keyboard.press("ArrowRight");
-  assert.ok((await text(curves, "#sweep figure:nth-of-type(2) figcaption span")).startsWith("temp=0.6: "));
+  assert.ok((await text(curves, "#sweep figure:nth-of-type(2) output")).startsWith("temp=0.6: "));
+  // The pointer finds the nearest point.
+  const box = await (await curves.$("#sweep figure:nth-of-type(2) svg")).boundingBox();
+  await curves.mouse.move(box.x + box.width * 0.31, box.y + box.height * 0.9, { steps: 5 });
+  assert.match(await text(curves, "#sweep figure:nth-of-type(2) output"), /temp=0.8: /);
   await close(curves);
   const table = run("-s", "1", "-O", "json", ...shown.map).trim().split("\n").map((line) => JSON.parse(line)).slice(1);
   const map = await open(resolve(dir, "map.html"));
@@ -276,9 +282,21 @@ check("accepted: drawn tokens stand behind accepted ones, and the tint is that o
   assert.equal(await behind(), "none");
   await page.check("#reading input[type=checkbox]");
   assert.ok((await behind()).includes("did"));
-  await page.click("#reading .legend label:nth-of-type(2)");
-  const tints = stats.map((s) => [0.5, 0.2, 0.08, 0.03, 0.01].filter((limit) => s.accepted_prob < limit).length);
-  assert.deepEqual(await page.$$eval("#text a", (all) => all.map((a) => Number(a.className[1]))), tints);
+  // The ranks and the probabilities by the model are those of a chain that is neutral and chooses the accepted tokens.
+  const raw = run("-s", "1", "-O", "json", "--neutral", "--dump-probs=4096", "--accept", "@samples/austen.tokens", ...AUSTEN).trim().split("\n").map((line, i) => {
+    const { top_probs } = JSON.parse(line), at = top_probs.findIndex((t) => t.id === stats[i].accepted);
+    return { p: top_probs[at].prob, rank: at + 1 };
+  });
+  const small = [0.5, 0.2, 0.08, 0.03, 0.01], below = (of) => stats.map((s, i) => small.filter((limit) => of(s, i) < limit).length);
+  const over = (limits, of) => stats.map((s, i) => limits.filter((limit) => of(s, i) >= limit).length);
+  const expected = { surprise: below((_, i) => raw[i].p), "after the chain": below((s) => s.accepted_prob), entropy: over([0.5, 1, 1.5, 2, 3], (s) => s.entropy),
+    rank: over([2, 4, 11, 41, 101], (_, i) => raw[i].rank), kept: over([2, 5, 11, 41, 101], (s) => s.n) };
+  assert.deepEqual(await texts(page, "#reading .legend option"), Object.keys(expected));
+  for (const [way, levels] of Object.entries(expected)) {
+    await page.selectOption("#reading .legend select", way);
+    assert.deepEqual(await page.$$eval("#text a", (all) => all.map((a) => Number(a.className[1]))), levels, way);
+    assert.ok(new Set(levels).size > 3);
+  }
   await accessible(page);
   await close(page);
 });
@@ -306,7 +324,7 @@ check("marks: only gain is marked, of chains that gain more than the base at an 
       ["::before", "::after"].map((part) => getComputedStyle(cell, part).content) + getComputedStyle(cell).color + getComputedStyle(cell).fontWeight + getComputedStyle(cell).backgroundColor)));
     const plain = (await looks())[0][0];
     for (const differences of [false, true]) {
-      if (differences) await page.check("#means .legend input");
+      if (differences) await page.check("#means .legend label:text('differences') input");
       const found = await looks();
       found.forEach((row, i) => row.forEach((look, k) => assert.equal(look !== plain, heads[k + 1] === "gain" && expected[i], `${table[i].name}, ${heads[k + 1]}: ${JSON.stringify(table[i])}`)));
     }
@@ -341,11 +359,12 @@ check("accepted variants: nothing is crowned, and rows are about the token that 
   const share = (n) => n === names.length ? "all" : n ? `${n} of ${names.length}` : "none";
   assert.ok((await text(page, "#row .lead")).endsWith(` was accepted. Chains that keep it: ${share(keep)}; that chose it: ${share(chose)}.`));
   await page.click(".tools button:text('least likely')");
-  assert.equal(probOf(await row(), "base"), Math.min(...accepted.map((_, r) => probOf(r, "base"))));
+  const neutral = run("-s", "1", "-O", "json", "--neutral", "--emit", "stats", "--accept", "@samples/austen.tokens", ...AUSTEN).trim().split("\n").map((line) => JSON.parse(line));
+  assert.equal(neutral[await row()].accepted_prob, Math.min(...neutral.map((s) => s.accepted_prob)));
   // Every row has the token of every chain, and the accepted one.
   for (const r of dump) for (const id of [...Object.values(r.ids), accepted[r.row]]) assert.ok(r.top_probs.some((t) => t.id === id), `row ${r.row}, ${id}`);
   // The text of another chain: the row is about that chain's token.
-  await page.selectOption("#reading select >> nth=0", "5");
+  await page.selectOption("#texts select >> nth=0", "5");
   const last = dump[await row()];
   assert.equal(await text(page, "#row .lead b"), quoted(last.top_probs.find((t) => t.id === last.ids.greedy).token));
   await accessible(page);
@@ -371,7 +390,7 @@ check("on paper: no buttons, every row of the table, and nothing cut off", async
     await page.emulateMedia({ media: "print" });
     const seen = (selector) => page.$$eval(selector, (nodes) => nodes.filter((node) => node.checkVisibility()).length);
     assert.equal(await seen(".tools, .legend input, select, input, summary"), 0);
-    assert.equal(await seen("button"), await seen("th button")); // the heads of the table
+    assert.equal(await seen("button"), await seen("th button, .dot")); // the heads and names of the table, and points
     await fits(page);
     await close(page);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the page of -O html and the explorer share: elements from texts, and how numbers and tokens are written.
+// What the page of -O html and the explorer share: elements. Nothing happens when this file is read.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -8,7 +8,8 @@ const byId = (id) => document.getElementById(id);
 // are texts, whatever they hold. A function listens to an event; true is an attribute without a value; false, null
 // and undefined are none. Names that begin with -- are properties of the style.
 const make = (what, attributes = {}, ...inside) => {
-  const [tag, ...classes] = what.split("."), drawn = ["svg", "path", "line", "rect", "circle", "text", "g"].includes(tag);
+  const [tag, ...classes] = what.split(".");
+  const drawn = ["svg", "path", "line", "rect", "circle", "text"].includes(tag);
   const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   if (classes.length) node.setAttribute("class", classes.join(" "));
   for (const [name, value] of Object.entries(attributes)) {
