@@ -56,7 +56,7 @@ const startMeans = () => {
   const apart = () => differences.checked, draws = [];
   const valueOf = (i, key) => variants[i][apart() && key + "_diff" in variants[i] ? key + "_diff" : key];
   lines.forEach((line, i) => {
-    const v = variants[i], [name] = line.cells, options = v.options === "--" + v.name ? "" : v.options;
+    const v = variants[i], [name] = line.cells, options = v.options.replace(/--/g, "") === v.name ? "" : v.options;
     const title = "shows the text of this chain beside the first one";
     const open = make("button.open", { type: "button", title, onclick: () => openChain(i) }, name.textContent);
     if (canOpen(v)) name.replaceChildren(open);
@@ -120,7 +120,7 @@ const startMean = (cell, v, key, apart, draws) => {
   if (key === "gain" && gainsMore(v)) cell.classList.add("more");
   draws.push(() => {
     cell.replaceChildren(...(apart() && known ? withError(signed(diff), error) : withError(text, ownError)));
-    if (key === "gain" && known && !apart())
+    if (key === "gain" && (diff || error) && !apart())
       cell.append(make("small.apart", {}, signed(diff), ...(error > 0 ? [` ±${short(error)}`] : [])));
     if (cell.matches(".more")) cell.append(make("span.hidden", {}, " more than the base at an equal loss"));
   });

@@ -14,7 +14,7 @@ const whole = (n) => isNumber(n) ? String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f
 const short = (v) => {
   const size = Math.abs(v);
   if (!isNumber(v)) return "–";
-  return v === 0 ? "0" : size < 0.001 ? v.toExponential(0) : v.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 3);
+  return size < 1e-12 ? "0" : size < 0.001 ? v.toExponential(0) : v.toFixed(size >= 100 ? 0 : size >= 10 ? 1 : 3);
 };
 
 // A token in quotes, never broken over lines, with what cannot be seen as an escape; without a vocabulary its id.
