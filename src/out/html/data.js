@@ -84,14 +84,14 @@ const restore = (state, quiet) => {
 // Puts the state into the address, or tells it to the page that holds this one: a frame of srcdoc has no address.
 const remember = () => {
   if (!started) return;
-  const variant = columns[1] ? `&variant=${encodeURIComponent(shown[columns[1].text].name)}` : "";
-  const hash = `#row=${rows[now].row}${variant}${document.body.matches(".embed") ? "&embed" : ""}`;
+  const { variant } = placeNow(), part = variant === null ? "" : `&variant=${encodeURIComponent(variant)}`;
+  const hash = `#row=${rows[now].row}${part}${document.body.matches(".embed") ? "&embed" : ""}`;
   if (location.protocol !== "about:") history.replaceState(null, "", hash);
   if (parent !== window) parent.postMessage({ sampl: placeNow(), moved: true }, "*");
 };
 
 // A frame: the page that holds it asks for the place, and restores it in the next frame.
-const placeNow = () => ({ row: now < 0 ? null : rows[now].row, variant: columns[1] ? shown[columns[1].text].name : null,
+const placeNow = () => ({ row: now < 0 ? null : rows[now].row, variant: shown[columns[1]?.text]?.name ?? null,
   top: scrollY, text: byId("text") ? byId("text").scrollTop : 0 });
 const listenToHolder = () => addEventListener("message", ({ data, source }) => {
   const place = data && data.sampl;
