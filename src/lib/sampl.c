@@ -268,7 +268,7 @@ static void choose_for_row(struct sampl_chain *chain, struct session *q, const s
     struct cand *const c = &chain->chooser.cand;
     bool masked;
     c->want_p = c->want_logits = flags & SAMPL_WANT_KEPT;
-    c->want_chosen_p = flags & (SAMPL_WANT_P | SAMPL_WANT_KEPT);
+    c->want = flags & (SAMPL_WANT_P | SAMPL_WANT_KEPT) ? WANT_TOKEN_AND_P : WANT_TOKEN;
     struct fault fault = choose_token(&chain->chooser, q, row, &masked);
     q->rows++;
     if (!fault.code && (flags & SAMPL_WANT_KEPT) && !keep_candidates(chain))
@@ -276,7 +276,7 @@ static void choose_for_row(struct sampl_chain *chain, struct session *q, const s
     if (masked && fault.code == FAULT_ALL_MASKED)
         session_exhausted(q, false, &chain->e);
     else if (session_fault(q->recipe, fault, &chain->e))
-        *token = (struct sampl_token){c->chosen, c->want_chosen_p ? c->chosen_p : NAN};
+        *token = (struct sampl_token){c->chosen, c->want == WANT_TOKEN_AND_P ? c->chosen_p : NAN};
 }
 
 int sampl_row(struct sampl_sequence *sequence, const struct sampl_row *row, struct sampl_token *token)

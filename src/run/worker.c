@@ -24,7 +24,6 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
     w->chooser.cand.want_p = job_records(job, LEAVE_P);
     w->chooser.cand.want_notes = job_records(job, RECORD_LINES | RECORD_LIST | LEAVE_NOTES);
     w->chooser.cand.measure = job_records(job, RECORD_STATS) && job_measures(job) ? w->measure : NULL;
-    w->chooser.cand.want_chosen_p = job_records(job, LEAVE_CHOSEN_P);
     w->chooser.cand.want_logits = job_records(job, LEAVE_LOGITS);
     if (!w->sessions)
         return err_from_fault(e, fault_memory());
@@ -202,12 +201,16 @@ static bool prepare(const struct job *j, struct sessions *s, struct session *q, 
 
 // ---- sample
 
-// Is the token that a row's selector chooses read by the view, the grammar, the budget, or a stage of a later row?
-static bool choice_matters(const struct job *j, const struct session *q, const struct input_row *row)
+// Returns what is read of the choice of a row's selector: by the view, the grammar, the budget, or a stage of a later
+// row.
+static unsigned choice_wanted(const struct job *j, const struct session *q, const struct input_row *row)
 {
     const struct stage *const selector = &q->recipe->stage[q->recipe->n_stages - 1];
-    return !job_records(j, IGNORE_CHOICE) || recipe_next(q->recipe, NULL) != selector || q->matcher ||
-           q->budget.rules || row->may_change;
+    const bool matters = !job_records(j, IGNORE_CHOICE) || recipe_next(q->recipe, NULL) != selector || q->matcher ||
+                         q->budget.rules || row->may_change;
+    if (!matters)
+        return WANT_NO_TOKEN;
+    return job_records(j, LEAVE_CHOSEN_P) ? WANT_TOKEN_AND_P : WANT_TOKEN;
 }
 
 // Samples a row that the chain stands ready for and records it, or passes over it if it is bad.
@@ -230,7 +233,7 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     w->chooser.cand.position = row->position >= 0              ? (uint32_t)row->position
                                : row->seq && !row->place.named ? (uint32_t)q->rows
                                                                : (uint32_t)(row->number - q->first);
-    w->chooser.cand.want_choice = choice_matters(j, q, row);
+    w->chooser.cand.want = choice_wanted(j, q, row);
     struct fault fault = choose_token(&w->chooser, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     // The candidates behind the selector are shown in any case.

@@ -13,7 +13,7 @@
 
 void cand_init(struct cand *c, const struct kern *kern)
 {
-    *c = (struct cand){.kern = kern, .want_p = true, .want_chosen_p = true, .want_logits = true, .want_choice = true};
+    *c = (struct cand){.kern = kern, .want_p = true, .want_logits = true, .want = WANT_TOKEN_AND_P};
 }
 
 void cand_free(struct cand *c)

@@ -93,11 +93,14 @@ struct cand {
     bool position_known;           // or the row tells, and counts the prompt's tokens, too
 
     // set by the owner of the store
-    bool want_p;        // p of every candidate is read after the chain, so that selectors must compute it
-    bool want_chosen_p; // chosen_p is read
-    bool want_logits;   // the logits are read after the chain; gumbel and adaptive_p otherwise leave them out
-    bool want_notes;    // notes that take time are read
-    bool want_choice;   // the chosen token is read; dist otherwise chooses any candidate
+    bool want_p;      // p of every candidate is read after the chain, so that selectors must compute it
+    bool want_logits; // the logits are read after the chain; gumbel and adaptive_p otherwise leave them out
+    bool want_notes;  // notes that take time are read
+    enum {
+        WANT_NO_TOKEN,    // the chosen token is not read: dist chooses any candidate
+        WANT_TOKEN,       // chosen is read
+        WANT_TOKEN_AND_P, // chosen and chosen_p are read
+    } want;
 
     // numbers by which the stage that ran last explains what it did: cand_note
     struct note {

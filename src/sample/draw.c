@@ -85,7 +85,7 @@ static bool choose_drawn(struct cand *c, double sum, double error, double u, str
     const float least = (float)(x.weight / (sum * (1 + error))), most = (float)(x.weight / (sum * (1 - error)));
     c->chosen = cand_id(c, x.at);
     c->chosen_p = least;
-    return x.through - target > doubt && target - x.before > doubt && (least == most || !c->want_chosen_p);
+    return x.through - target > doubt && target - x.before > doubt && (least == most || c->want < WANT_TOKEN_AND_P);
 }
 
 // Draws by sums in lanes, block by block.
@@ -108,7 +108,7 @@ static bool draw_by_blocks(struct cand *c, double *before, double u, bool rough)
 // target.
 static bool draw_by_rank(struct cand *c, double u)
 {
-    const struct mass m = cand_mass(c, NULL, !c->want_chosen_p);
+    const struct mass m = cand_mass(c, NULL, c->want < WANT_TOKEN_AND_P);
     const bool flat = m.sum > (double)c->n / 64; // the best have a small share
     float *const w = c->store->spare;
     struct drawn x = {0};
@@ -148,7 +148,8 @@ static bool draw_quickly(struct cand *c, double u)
         return true;
     double *const before =
         c->state != CAND_WEIGHTS && c->n > KERN_BLOCK ? cand_scratch(c, cand_blocks(c), sizeof *before) : NULL;
-    return before && ((!c->want_chosen_p && draw_by_blocks(c, before, u, true)) || draw_by_blocks(c, before, u, false));
+    return before &&
+           ((c->want < WANT_TOKEN_AND_P && draw_by_blocks(c, before, u, true)) || draw_by_blocks(c, before, u, false));
 }
 
 void cand_draw(struct cand *c, double u)

@@ -123,8 +123,8 @@ static double power_spread(double sum, double most, double b)
     return most < INFINITY ? log_most + b * (sum - log_most) : b > 1.0 ? -INFINITY : INFINITY;
 }
 
-// Bounds the full row's cand_deviation of the quotients logit / temp by that of the logits, sd. Both come from sums of n
-// numbers in f32. With u = 2^-24, such a sum is off by n u times the sum of the sizes at most, so that
+// Bounds the full row's cand_deviation of the quotients logit / temp by that of the logits, sd. Both come from sums of
+// n numbers in f32. With u = 2^-24, such a sum is off by n u times the sum of the sizes at most, so that
 //
 // - the sum of squares is off by the share e = (n + 8) u, the last 8 for the roundings of a term and of the quotients;
 // - the mean is off by d = e * size, size being a bound of the mean size of a logit. That adds up to d^2 to the mean

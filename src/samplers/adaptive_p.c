@@ -135,7 +135,7 @@ static bool draw_undivided(struct cand *c, const struct transformed *x, double u
 // Chooses the position, and returns its p before the transform.
 static float draw_from_transformed(struct cand *c, const struct transformed *x, double u, size_t *place)
 {
-    if (c->want_chosen_p || !draw_undivided(c, x, u, place)) {
+    if (c->want == WANT_TOKEN_AND_P || !draw_undivided(c, x, u, place)) {
         write_weights(c, x, 0, c->n, c->p);
         c->state = CAND_PROBABILITIES;
         c->kern->divide(c->p, c->n, c->kern->sum(c->p, c->n, 0.0f));

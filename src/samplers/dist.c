@@ -7,7 +7,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const double u = rng_f64(self);
     cand_note(c, "draw", u);
-    if (c->want_choice)
+    if (c->want)
         cand_draw(c, u);
     else
         cand_draw_any(c);

@@ -105,7 +105,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->chosen = job.id;
     c->chosen_p = 0.0f;
     fill_noise(c, &job);
-    if (c->want_p || c->want_chosen_p || c->want_logits)
+    if (c->want_p || c->want == WANT_TOKEN_AND_P || c->want_logits)
         fill_distribution(c, p->value);
 }
 

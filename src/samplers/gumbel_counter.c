@@ -118,7 +118,7 @@ static void gumbel_philox(void *self, struct cand *c, const struct stage *stage)
     c->chosen_p = 0.0f;
     fill_philox_noise(c, &job);
     const bool none = job.sum == -INFINITY;
-    if (none || c->want_p || c->want_chosen_p || c->want_logits)
+    if (none || c->want_p || c->want == WANT_TOKEN_AND_P || c->want_logits)
         fill_shares(c, none);
     cand_note(c, "noise", job.noise);
 }

@@ -68,7 +68,8 @@ static void own_open(struct own *o, int argc, char **argv)
     if (!o->chain)
         die("cannot build a chain");
     cand_init(&o->cand, kern_select(NULL));
-    o->cand.want_p = o->cand.want_chosen_p = o->cand.want_logits = false;
+    o->cand.want_p = o->cand.want_logits = false;
+    o->cand.want = WANT_TOKEN;
 }
 
 static void own_close(struct own *o)

@@ -315,7 +315,8 @@ static void measure(const struct bench_chain *b, struct rows *r, const struct ke
     struct chain *const ch = build(b, &stages);
     struct cand c;
     cand_init(&c, kern);
-    c.want_p = c.want_chosen_p = c.want_logits = false;
+    c.want_p = c.want_logits = false;
+    c.want = WANT_TOKEN;
     run_chain(r, ch, &c); // maps the pages before the measurement
     for (int i = 0; i < ROUNDS; i++) {
         f = fmin(f, run_floor(r) / BATCH);
@@ -392,7 +393,8 @@ static int run_once(const char *tier, size_t n, const char *name, char *data)
         struct chain *const ch = build(&chains[i], &stages);
         struct cand c;
         cand_init(&c, kern);
-        c.want_p = c.want_chosen_p = c.want_logits = false;
+        c.want_p = c.want_logits = false;
+        c.want = WANT_TOKEN;
         run_chain(&rows, ch, &c);
         run_chain(&rows, ch, &c);
         cand_free(&c);

@@ -319,7 +319,8 @@ static bool run_case(size_t engine, const struct kern *kern)
     struct chain *const again = build(&stages_again, slow_engines[engine].name, &s.p);
     cand_init(&full, kern);
     cand_init(&brief, kern);
-    brief.want_p = brief.want_chosen_p = brief.want_logits = false;
+    brief.want_p = brief.want_logits = false;
+    brief.want = WANT_TOKEN;
     oracle_seed(&s.mt, s.p.seed);
     pcg_seed(&s.pcg, s.p.seed, s.p.seed ^ 0x9E3779B9u);
     bool same = true;
@@ -366,7 +367,8 @@ static bool search_finds(const struct kern *kern)
         struct chain *const ch = build(&stages, "akunu-gpu", &p);
         struct cand c;
         cand_init(&c, kern);
-        c.want_p = c.want_chosen_p = c.want_logits = false;
+        c.want_p = c.want_logits = false;
+        c.want = WANT_TOKEN;
         for (size_t k = 0; k < n; k++)
             x[k] = roundf(normal() * wide / step) * step + shift;
         same = run_real(ch, &c, x, n, (uint32_t)i);
@@ -419,7 +421,8 @@ static bool draws_fit(size_t engine, float temp, size_t n)
     struct chain *const ch = build(&stages, slow_engines[engine].name, &p);
     struct cand c;
     cand_init(&c, kern_select(NULL));
-    c.want_p = c.want_chosen_p = c.want_logits = false;
+    c.want_p = c.want_logits = false;
+    c.want = WANT_TOKEN;
     random_state = n;
     for (size_t i = 0; i < n; i++)
         x[i] = to_f16(normal());

@@ -536,7 +536,7 @@ static void add_lane(struct test *t, const struct kern *kern, enum dtype type)
     cand_init(&lane->cand, kern);
     lane->cand.want_p = !ONE_IN(3);
     lane->cand.want_logits = lane->cand.want_p || ONE_IN(2);
-    lane->cand.want_chosen_p = lane->cand.want_p || ONE_IN(2);
+    lane->cand.want = lane->cand.want_p || ONE_IN(2) ? WANT_TOKEN_AND_P : WANT_TOKEN;
     if (!lane->chain) {
         fprintf(stderr, "parity: chain_new failed\n");
         exit(2);
@@ -723,7 +723,7 @@ static bool same_list(const struct test *t, const struct lane *lane)
             return differ_at(t, lane, i);
     if (c->chosen != o->c[o->chosen].id)
         return differ(t, lane, "chosen", o->c[o->chosen].id, c->chosen);
-    if (c->want_chosen_p && bits(c->chosen_p) != bits(o->c[o->chosen].p))
+    if (c->want == WANT_TOKEN_AND_P && bits(c->chosen_p) != bits(o->c[o->chosen].p))
         return differ(t, lane, "chosen_p", o->c[o->chosen].p, c->chosen_p);
     compared_candidates += o->n;
     return true;

@@ -257,7 +257,8 @@ static bool run(const struct stages *stages, const struct kern *kern, uint32_t s
     struct chain *const ch = stages_chain(stages, seed);
     const struct row row = {DTYPE_F32, x, n};
     cand_init(c, kern);
-    c->want_p = c->want_chosen_p = c->want_logits = full;
+    c->want_p = c->want_logits = full;
+    c->want = full ? WANT_TOKEN_AND_P : WANT_TOKEN;
     c->position = POSITION;
     const bool ran = ch && !cand_load(c, &row).code && !chain_apply(ch, c, NULL, NULL).code;
     chain_free(ch);
