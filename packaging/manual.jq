@@ -42,7 +42,7 @@ def block_engines:
     "seed: \(if .wide_seed then "64" else "32" end) bits";
 
 def block_columns: list("scatter_strength"; .columns[] | select(.table == "comparison") | item(.name; .help | mdoc));
-def block_statistics: list("scatter_strength"; .columns[] | select(.table == "row") | item(.name; .help | mdoc));
+def block_statistics: list("scatter_strength -compact"; .columns[] | select(.table == "row") | ".Tg \(.name)", item(.name; .help | mdoc));
 
 # A parameter whose name is that of its option needs no words.
 def block_params:
