@@ -34,6 +34,7 @@ struct input {
     bool tried;         // note_width has been called
     bool looked, tells; // tells: rows may carry more than their numbers; once looked is set
     uint64_t released;  // number of files that were retired and are closed
+    int64_t counted;    // rows of all files, if --rows counts from the end or with --shard; else 0
 };
 
 // Closes the open file. The mapping of a mapped file stays until input_release.
@@ -196,8 +197,10 @@ struct input *input_open(const struct input_config *config, struct err *e)
     if ((rows_from_end(config->rows) || config->shards) && !count_rows(config, &rows, e))
         return NULL;
     struct input *const in = calloc(1, sizeof *in);
-    if (in)
+    if (in) {
         in->config = config;
+        in->counted = rows;
+    }
     if (!in || !choose_rows(in, rows))
         err_from_fault(e, fault_memory());
     else if (!config->params || notes_open(&in->notes, config->params, e))
@@ -397,6 +400,8 @@ int64_t input_first_beyond(const struct input *in)
     const int64_t first = in->at < in->part.n ? in->part.range[in->at].first : -1;
     return first >= (int64_t)in->next_row ? first : -1;
 }
+
+int64_t input_counted(const struct input *in) { return in->counted; }
 
 int64_t input_last_row(const struct input *in) { return (int64_t)in->next_row - 1; }
 

@@ -212,6 +212,9 @@ void input_reader_free(struct input_reader *reader);
 // After the last row: the first row of a wanted range that lies wholly behind the input; -1: there is none.
 int64_t input_first_beyond(const struct input *in);
 
+// Returns the number of rows of all files if --rows counts from the end, or with --shard; else 0.
+int64_t input_counted(const struct input *in);
+
 // The number of the row that was read last; the row before the input's first if none was.
 int64_t input_last_row(const struct input *in);
 

@@ -147,9 +147,15 @@ void note_seen(const struct job *j, unsigned *noted, const struct noted_row *r)
 
 // ---- behind the rows
 
-// Notes that rows of --rows lie behind the last row.
+// Notes that rows of --rows lie behind the last row, or before the first.
 void note_rows_beyond(const struct job *j)
 {
+    const int64_t counted = input_counted(j->in[0]);
+    for (size_t i = 0; i < j->rows.n && counted; i++)
+        if (j->rows.range[i].first < 0 && j->rows.range[i].last < 0 && j->rows.range[i].last + counted <= 0) {
+            message_note("--rows: row %" PRId64 " is before the first row, %" PRId64, j->rows.range[i].first, -counted);
+            break;
+        }
     const int64_t beyond = input_first_beyond(j->in[0]), last = input_last_row(j->in[0]);
     if (args_given(j->args, "rows") && beyond >= 0 && last >= j->args->row_base)
         message_note("--rows: row %" PRId64 " is beyond the last row, %" PRId64, beyond, last);
