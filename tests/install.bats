@@ -26,7 +26,7 @@ make_target() {
 expected_files() {
     {
         printf '%s\n' bin/sampl share/bash-completion/completions/sampl share/fish/vendor_completions.d/sampl.fish share/man/man1/sampl.1 \
-            share/man/man5/sampl-formats.5 share/man/man5/sampl-input.5 share/man/man5/sampl-output.5 share/man/man5/sampl-presets.5 share/man/man7/sampl-cookbook.7 share/man/man7/sampl-engines.7 share/man/man7/sampl-samplers.7 share/man/man7/sampl-spec.7 share/man/man7/sampl-tuning.7 share/zsh/site-functions/_sampl \
+            share/man/man5/sampl-formats.5 share/man/man5/sampl-input.5 share/man/man5/sampl-output.5 share/man/man5/sampl-presets.5 share/man/man7/sampl-compare.7 share/man/man7/sampl-cookbook.7 share/man/man7/sampl-engines.7 share/man/man7/sampl-samplers.7 share/man/man7/sampl-spec.7 share/man/man7/sampl-tuning.7 share/zsh/site-functions/_sampl \
             share/doc/sampl/LICENSE
         [ ! -e "$ROOT/build/explorer.html" ] || echo share/doc/sampl/explorer.html
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
