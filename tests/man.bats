@@ -534,6 +534,16 @@ rerun() (
     [ "$(cat "${PAGES[@]}" | grep -c '^\$ ')" -eq "$(($(cat ./*.[1357]/* | grep -c '^\$ ') - $(cat "${PAGES[@]}" | grep -c '^\.\\" run$')))" ]
 }
 
+@test "each message that sampl(1) explains is a message of the program" {
+    section "$PAGE" DIAGNOSTICS Messages | sed -n 's/^\.It Li "\(.*\)"$/\1/p' >messages
+    [ "$(wc -l <messages)" -ge 25 ]
+    # the column of standard error
+    cut -f 3 "$ROOT/tests/errors.tsv" >printed
+    while IFS= read -r line; do
+        grep -qF -- "$line" printed || { echo "no message: $line" && return 1; }
+    done <messages
+}
+
 # ---- as manual pages
 
 @test "mandoc reports no warning for any page" {
