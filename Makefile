@@ -160,7 +160,7 @@ EXPLORER  := build/explorer.html
 MAKE_WASM := $(MAKE) --no-print-directory WASM=1 BUILD=build/wasm SAN= STATIC= SYSTEM= PORTABLE= CC='clang --target=wasm32-wasi' CFLAGS=-O2
 .PHONY: explorer
 explorer: $(EXPLORER) ## build the explorer, one HTML file with sliders: build/explorer.html (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32)
-$(EXPLORER): build/wasm/sampl $(wildcard src/explorer/*.*) samples/austen.f16 samples/austen-vocab.json samples/reply.json
+$(EXPLORER): build/wasm/sampl $(wildcard src/explorer/*.*) src/out/html/base.js src/out/html/palette.css $(addprefix samples/,austen.f16 austen-vocab.json austen.tokens reply.json)
 	@echo "  PAGE  $@"
 	$(Q)src/explorer/make.sh build/wasm/sampl >$@.new && mv $@.new $@
 

@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import { basename, resolve } from "node:path";
 import assert from "node:assert/strict";
 
@@ -38,14 +39,18 @@ const open = async ({ width = 1400, height = 1000, scheme = "light", hash = "", 
 };
 // Waits until nothing runs and the page of sampl is shown.
 const rest = (page) => page.waitForFunction(() => window.settled > 0 && !document.body.hasAttribute("aria-busy") &&
-  [...document.querySelectorAll("iframe:not(.behind)")].length === 1, null, { timeout: 120000 });
+  ([...document.querySelectorAll("iframe:not(.behind)")].length === 1 || /^Open a file/.test(document.querySelector("#state").textContent)), null, { timeout: 120000 });
 const close = async (page) => {
   assert.deepEqual(page.wrong, []);
   await page.context().close();
 };
 const command = (page) => page.$eval("#command", (node) => node.textContent);
 const messages = (page) => page.$eval("#messages", (node) => node.textContent);
-const stages = (page) => page.$$eval("#chain > li", (items) => items.map((item) => item.dataset.stage));
+// The stages in the order of the chain: those that are off are folded, and keep their places.
+const stages = (page) => page.$$eval("#chain > li, #off > li", (items) => {
+  const at = (item) => Number(item.dataset.at ?? 99);
+  return items.sort((a, b) => at(a) - at(b)).map((item) => item.dataset.stage);
+});
 const shownFrame = async (page) => (await page.$("iframe:not(.behind)")).contentFrame();
 
 // The ids of the rows in the frame.
@@ -92,8 +97,12 @@ const stroke = async (page, from, to, finger = false) => {
 // Brings a control into sight, as a person would.
 const reach = async (page, selector, block = "nearest") => {
   const node = await page.waitForSelector(selector, { state: "attached" });
-  if (await node.evaluate((node) => Boolean(node.closest("details:not([open])"))))
-    await (await node.evaluateHandle((node) => node.closest("details").querySelector("summary"))).click();
+  const closed = (node) => {
+    let outer = null;
+    for (let at = node; at; at = at.parentElement) if (at.matches("details:not([open])") && at !== node) outer = at;
+    return outer && outer.querySelector("summary");
+  };
+  for (let summary; (summary = (await node.evaluateHandle(closed)).asElement());) await summary.click();
   await node.evaluate((node, block) => node.scrollIntoView({ block }), block);
   const box = await node.boundingBox();
   return { node, box, x: box.x + box.width / 2, y: box.y + box.height / 2 };
@@ -106,9 +115,24 @@ const slide = async (page, flag, position, { aside = 0, finger = false } = {}) =
   const x = (v) => box.x + 8 + (v - low) / (high - low) * (box.width - 16); // a thumb is 16 pixels wide
   await change(page, () => stroke(page, { x: x(value), y }, { x: x(position), y: y + aside }, finger));
 };
+// Where a stage's cut can be held, and where it leaves `rank` candidates on its left.
+const cutAt = async (page, name, rank) => {
+  const { box } = await reach(page, `[data-stage="${name}"] .figure`, "center"), dot = await (await page.$(`[data-stage="${name}"] .cut circle`)).boundingBox();
+  return { from: { x: dot.x + dot.width / 2, y: dot.y + dot.height / 2 }, x: box.x + box.width * Math.log(rank + 1) / Math.log(401) };
+};
+// What the machine gives to a loop of fixed work: the share of a processor, and the processor's time in milliseconds.
+const LOOP_MS = 60; // where the limits of the latencies are from
+const machine = () => {
+  const begun = performance.now(), cpu = process.cpuUsage();
+  let x = 1;
+  for (let i = 0; i < 6e7; i++) x = Math.imul(x, 1103515245) + 12345 | 0;
+  assert.ok(Number.isInteger(x));
+  const { user, system } = process.cpuUsage(cpu), ms = (user + system) / 1000;
+  return [ms / (performance.now() - begun), ms];
+};
 const heard = (page, type) => page.evaluate((type) => window.heard.filter((t) => t === type).length, type);
 const topOf = (page, selector) => page.$eval(selector, (node) => node.getBoundingClientRect().top);
-const scrolled = (page) => page.evaluate(() => Math.round(scrollY));
+const scrolled = (page) => page.$eval("aside", (sheet) => Math.round(sheet.scrollTop + scrollY));
 const number = (page, flag, value) => change(page, async () => {
   const field = `[data-flag="${flag}"] input[type=number]`;
   await reach(page, field);
@@ -222,7 +246,7 @@ const checks = {
     assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "min_p up");
     await same(page);
     await change(page, () => page.keyboard.press("Enter"));
-    assert.equal((await stages(page))[at - 2], "min_p");
+    assert.equal((await stages(page))[before.indexOf("top_k")], "min_p"); // over typ_p, which is off
     await change(page, () => page.click('[aria-label="top_k remove"]'));
     assert.ok(!(await stages(page)).includes("top_k"));
     await same(page);
@@ -297,19 +321,196 @@ const checks = {
     // A finger on a stage's name scrolls the page; on the grip it moves the stage.
     const chat = await stages(page), name = await reach(page, '[data-stage="top_p"] strong', "center"), before = await scrolled(page);
     await stroke(page, { x: name.box.x + 70, y: name.y }, { x: name.box.x + 70, y: name.y - 200 }, true);
-    await page.waitForFunction((before) => scrollY > before + 100, before);
+    await page.waitForFunction((before) => document.querySelector("aside").scrollTop > before + 100, before);
     for (let last = -1; last !== await scrolled(page);) { // until the page rests
       last = await scrolled(page);
       await new Promise((done) => setTimeout(done, 300));
     }
     assert.deepEqual(await stages(page), chat);
-    const grip = await reach(page, '[data-stage="top_p"] .grip', "center"), at = chat.indexOf("top_p");
-    const above = await (await page.$(`[data-stage="${chat[at - 1]}"] strong`)).boundingBox();
+    await page.tap("#grow");
+    const grip = await reach(page, '[data-stage="top_p"] .grip', "center");
+    const over = await page.$eval('[data-stage="top_p"]', (item) => item.previousElementSibling.dataset.stage);
+    const above = await (await page.$(`[data-stage="${over}"] strong`)).boundingBox();
     await change(page, () => stroke(page, grip, { x: grip.x, y: above.y + above.height / 2 }, true));
-    assert.deepEqual([(await stages(page))[at - 1], (await stages(page))[at]], ["top_p", chat[at - 1]]);
+    const want = chat.filter((name) => name !== "top_p");
+    want.splice(chat.indexOf(over), 0, "top_p");
+    assert.deepEqual(await stages(page), want);
     // A message covers the end of the page, and moves no control.
     await keeps("#more", () => change(page, async () => { await page.fill("#more", "--top-p x"); await page.press("#more", "Enter"); }), "message");
     await fits(page);
+    await close(page);
+  },
+  "cuts: a dragged one gives at least ten inputs, the order stays, and the cut is where the finger or the mouse left it": async () => {
+    for (const finger of [false, true]) {
+      const page = await open(finger ? { width: 400, height: 800, phone: true } : {}), order = await stages(page);
+      for (const [name, flag, rank] of [["top_k", "top-k", 12], ["top_p", "top-p", 5], ["min_p", "min-p", 3],
+        ["top_n_sigma", "top-nsigma", 6], ["xtc", "xtc-threshold", 3]]) {
+        if (name === "min_p") for (const off of ["top-k", "top-p"]) await number(page, off, off === "top-p" ? "1" : "0");
+        if (name === "top_n_sigma") await number(page, flag, "1.5");
+        if (name === "xtc") await number(page, "xtc-probability", "0.5");
+        const cut = await cutAt(page, name, rank), before = await heard(page, "input");
+        await change(page, () => stroke(page, cut.from, { x: cut.x, y: cut.from.y + 8 }, finger));
+        const inputs = await heard(page, "input") - before, kept = Number(await page.$eval(`[data-stage="${name}"] .figure`, (svg) => svg.dataset.cut));
+        const value = await page.$eval(`[data-flag="${flag}"] input[type=number]`, (node) => node.value);
+        assert.ok(inputs >= 10, `${name}: ${inputs} inputs`);
+        assert.equal(await heard(page, "dragstart") + await heard(page, "pointercancel"), 0);
+        assert.ok(name === "top_n_sigma" ? Math.abs(kept - rank) <= 2 : kept === rank, `${name}: ${kept} instead of ${rank}, ${flag} ${value}`);
+        assert.match(await command(page), new RegExp(`--${flag} ${value} `));
+        assert.deepEqual(await stages(page), order);
+        console.log(`  ${finger ? "finger" : "mouse"}: --${flag} ${value} leaves ${kept} on the left`);
+        await same(page);
+      }
+      await close(page);
+    }
+  },
+  "a card has the figures of the program for the chosen row": async () => {
+    const page = await open();
+    for (const [row, more] of [[0, "--top-k 30"], [41, "--typical 0.3 --top-nsigma 2"]]) {
+      await change(page, async () => {
+        await page.fill("#more", more);
+        await page.press("#more", "Enter");
+      });
+      await page.evaluate((row) => { location.hash = location.hash.replace(/row=\d+/, `row=${row}`); }, row);
+      await page.waitForFunction((row) => document.querySelector(".figure").getAttribute("aria-label").startsWith(`Row ${row},`), row);
+      await rest(page);
+      const line = (await command(page)).replace("--rows :64", `--rows ${row}`);
+      const json = JSON.parse(spawnSync("bash", ["-c", `sampl() { "${resolve(sampl)}" "$@"; }\n${line} --trace -O json`], { encoding: "utf8" }).stdout.trim());
+      for (const stage of json.stages.filter((stage) => stage.removed > 0)) {
+        const text = await page.$eval(`[data-stage="${stage.name}"] .caption`, (node) => node.textContent.replace(/\u202f/g, ""));
+        assert.ok(text.startsWith(`${stage.before} → ${stage.after} tokens`), `${stage.name}: ${text}`);
+        const best = stage.likeliest_removed[0].id === stage.top_before;
+        assert.equal(text.includes("The likeliest is removed"), best, text);
+        if (stage.name === "typ_p") console.log(`  row ${row}: ${text}`);
+      }
+      assert.ok(json.stages.filter((stage) => stage.removed > 0).length >= 3);
+      const off = await page.$$eval("#off > li", (items) => items.map((item) => item.dataset.stage));
+      const printed = JSON.parse(spawnSync("bash", ["-c", `sampl() { "${resolve(sampl)}" "$@"; }\n${line} --print-chain=json`], { encoding: "utf8" }).stdout);
+      assert.deepEqual(off, printed.chain.filter((stage) => !stage.enabled).map((stage) => stage.name));
+    }
+    await close(page);
+  },
+  "undo: Back takes changes back one by one, and Forward brings them again": async () => {
+    const page = await open(), states = [];
+    const note = async () => states.push([await command(page), await ids(page), await page.$eval('[data-stage="top_k"] .caption', (node) => node.textContent)]);
+    const again = async (act, want) => {
+      await change(page, act);
+      assert.deepEqual([await command(page), await ids(page), await page.$eval('[data-stage="top_k"] .caption', (node) => node.textContent)], want);
+    };
+    assert.ok(await page.$eval("#undo", (node) => node.disabled));
+    await note();
+    await slide(page, "min-p", 0.3);
+    await note();
+    const cut = await cutAt(page, "top_k", 4);
+    await change(page, () => stroke(page, cut.from, { x: cut.x, y: cut.from.y }));
+    await note();
+    await change(page, () => page.click("#pin"));
+    await change(page, () => page.click('[aria-label="sweep min-p"]'));
+    assert.match(await command(page), /--vs .*--sweep/);
+    await change(page, () => page.goBack({ waitUntil: "commit" }));
+    assert.doesNotMatch(await command(page), /--sweep/);
+    await again(() => page.goBack({ waitUntil: "commit" }), states[2]);
+    await again(() => page.click("#undo"), states[1]);
+    await again(() => page.click("#undo"), states[0]);
+    assert.ok(await page.$eval("#undo", (node) => node.disabled));
+    await again(() => page.goForward({ waitUntil: "commit" }), states[1]);
+    assert.ok(!await page.$eval("#undo", (node) => node.disabled));
+    await close(page);
+  },
+  "a reopened address shows the same figures, and unknown keys are ignored": async () => {
+    const page = await open();
+    await change(page, () => page.selectOption("#preset", "chat"));
+    await slide(page, "temp", 1.3);
+    await change(page, async () => {
+      await page.fill("#more", "--logit-bias 13-1 --dry-sequence-breaker 'a b' --top-nsigma=-1");
+      await page.press("#more", "Enter");
+    });
+    await change(page, () => page.click("#pin"));
+    await number(page, "temp", "0.4");
+    await change(page, () => page.click('[aria-label="sweep top-p"]'));
+    const hash = await page.evaluate(() => location.hash), want = [await command(page), await ids(page), await table(page)];
+    assert.match(hash, /^#args=-n\+4096\+--vocab\+/);
+    const withRow = `#future=%E0%A4&${hash.slice(1).replace(/row=\d+/, "row=7")}&later`;
+    const other = await open({ hash: withRow });
+    assert.deepEqual([await command(other), await ids(other), await table(other)], want);
+    assert.match(await other.$eval(".figure", (svg) => svg.getAttribute("aria-label")), /^Row 7,/);
+    await close(other);
+    const embedded = await open({ hash: `${hash}&embed` });
+    assert.ok(await embedded.$eval("aside", (node) => getComputedStyle(node).display === "none"));
+    assert.deepEqual(await ids(embedded), want[1]);
+    assert.match(await embedded.evaluate(() => location.hash), /&embed$/);
+    await close(embedded);
+    // An address with files that are not here names them; once they are opened, it shows what they showed.
+    const own = await open(), path = write("own.f16", readFileSync("samples/austen.f16").subarray(0, 8192 * 5));
+    await drop(own, [path]);
+    const line = await command(own), shown = await ids(own);
+    const fresh = await open({ hash: await own.evaluate(() => location.hash) });
+    assert.match(await messages(fresh), /^The address names own\.f16 \(logits\)\. Open this file\.$/m);
+    await drop(fresh, [path]);
+    assert.deepEqual([await command(fresh), await ids(fresh), await messages(fresh)], [line, shown, ""]);
+    await close(fresh);
+    await close(own);
+    await close(page);
+  },
+  "a second dump that is dropped is compared with the first": async () => {
+    const page = await open(), rows = readFileSync("samples/austen.f16");
+    await drop(page, [write("one.f16", rows.subarray(0, 8192 * 6))]);
+    assert.equal((await chips(page))["one.f16"], "logits");
+    await drop(page, [write("two.f16", rows.subarray(8192 * 6, 8192 * 12))]);
+    assert.deepEqual([(await chips(page))["one.f16"], (await chips(page))["two.f16"]], ["logits", "compare with"]);
+    assert.match(await command(page), /--against two\.f16 .*one\.f16$/);
+    assert.deepEqual((await table(page)).map((line) => line.name), ["base", "two.f16"]);
+    assert.ok((await table(page))[1].same < 1);
+    await change(page, () => page.selectOption('[aria-label="use of two.f16"]', { label: "logits" }));
+    assert.match(await command(page), / two\.f16$/);
+    assert.doesNotMatch(await command(page), /--against/);
+    await close(page);
+  },
+  "latency: a page after the last movement, and the chosen row during the drag": async () => {
+    const page = await open(), rows = readFileSync("samples/austen.f16");
+    await page.evaluate(() => {
+      window.times = [];
+      const note = (type, of = document) => of.addEventListener(type, (event) => window.times.push([type, performance.now(), event.detail]), true);
+      note("input");
+      note("looked");
+      note("shown");
+    });
+    const shares = [machine()];
+    for (const [count, limit] of [[64, 150], [384, 400]]) {
+      if (count > 64) {
+        await drop(page, [write("long.f16", Buffer.concat([rows, rows.subarray(0, 8192 * (count - 256))]))]);
+        await change(page, () => page.selectOption('[aria-label="use of samples/austen-vocab.json"]', { label: "vocabulary" }));
+        assert.equal((await ids(page)).length, count);
+      }
+      const after = [], during = [];
+      for (const position of [0.5, 0.9, 0.6]) {
+        const { node, box, y } = await reach(page, sliderOf("top-p")), value = Number(await node.inputValue());
+        const x = (v) => box.x + 8 + v * (box.width - 16);
+        await page.evaluate(() => { window.times.length = 0; });
+        await page.mouse.move(x(value), y);
+        await page.mouse.down();
+        for (let i = 1; i <= 12; i++) {
+          await page.mouse.move(x(value + (position - value) * i / 12), y);
+          await pause();
+        }
+        await page.waitForFunction(() => { // a page that was begun behind the last movement
+          const last = window.times.findLast(([type]) => type === "input");
+          return window.times.some(([type, , begun]) => type === "shown" && begun >= last[1]) && !document.body.hasAttribute("aria-busy");
+        });
+        await change(page, () => page.mouse.up());
+        const times = await page.evaluate(() => window.times), inputs = times.filter(([type]) => type === "input").map(([, at]) => at);
+        assert.ok(inputs.length >= 10);
+        const until = (kind, at) => times.find(([type, , begun]) => type === kind && begun >= at)[1] - at;
+        after.push(until("shown", inputs.at(-1)));
+        during.push(...inputs.map((at) => until("looked", at)));
+        shares.push(machine());
+      }
+      const middle = (list) => list.sort((a, b) => a - b)[list.length >> 1], share = Math.min(...shares.map(([cpu]) => cpu));
+      const slow = Math.max(1, Math.min(...shares.map(([, ms]) => ms)) / LOOP_MS), [page_, row] = [middle(after), middle(during)];
+      console.log(`  ${count} rows: the page ${page_.toFixed(0)} ms after the last movement, the row ${row.toFixed(0)} ms after a movement` +
+        ` (a loop had ${(100 * share).toFixed(0)} % of a processor, and took ${slow.toFixed(1)} times as long as where the limits are from)`);
+      if (share < 0.95 || loadavg()[0] > cpus().length) console.log("  the machine is loaded: these times tell nothing");
+      else assert.ok(page_ <= 2 * limit * slow && row <= 2 * 50 * slow, `${page_} ms, ${row} ms`);
+    }
     await close(page);
   },
   "pins and sweeps become variants": async () => {
@@ -379,17 +580,19 @@ const checks = {
       write("tavern.json", FOREIGN["tavern.json"]), write("mine.preset", "--temp 0.7 --top-k 20\n"),
       write("unknown.json", '{"foo": 1, "bar": [2]}'), write("picture.png", readFileSync("man/pictures/page.png"))];
     assert.equal(paths.length, 10);
-    const want = { "own.f16": "unused", "reply.json": "logits", "text.tokens": "unused", "text.targets": "recorded text", "vocab.json": "unused",
+    const want = { "own.f16": "logits", "reply.json": "compare with", "text.tokens": "unused", "text.targets": "recorded text", "vocab.json": "unused",
       "austen.gguf": "vocabulary", "tavern.json": "preset", "mine.preset": "preset" };
     for (const act of [drop, choose]) {
       const page = await open();
       await act(page, paths);
       const got = await chips(page);
       if (act === drop) for (const [name, role] of Object.entries(got)) console.log(`  ${name}: ${role}`);
-      assert.deepEqual(got, { "samples/austen.f16": "unused", "samples/austen-vocab.json": "unused", "samples/reply.json": "unused", ...want });
+      assert.deepEqual(got, { "samples/austen.f16": "unused", "samples/austen-vocab.json": "unused", "samples/reply.json": "unused", "samples/austen.tokens": "unused", ...want });
       for (const name of ["unknown.json", "picture.png"]) assert.match(await messages(page), new RegExp(`^${name} is not used: it has no logits`, "m"));
-      assert.match(await command(page), /--preset \.\/mine\.preset .* reply\.json$/);
+      assert.match(await command(page), /--against reply\.json --preset \.\/mine\.preset .* own\.f16$/);
       // A chip changes a file's role, and removes the file.
+      await change(page, () => page.selectOption('[aria-label="use of reply.json"]', { label: "logits" }));
+      assert.equal((await chips(page))["own.f16"], "unused");
       await change(page, () => page.selectOption('[aria-label="use of own.f16"]', { label: "logits" }));
       await change(page, () => page.selectOption('[aria-label="use of text.tokens"]', { label: "recorded text" }));
       assert.match(await command(page), /^sampl -n 4096 --vocab austen\.gguf --accept @text\.tokens .* own\.f16$/);
@@ -423,14 +626,14 @@ const checks = {
     const page = await open(), path = resolve(dir, "files", "huge.f16"), file = openSync(write("huge.f16", ""), "w");
     ftruncateSync(file, 3e9);
     closeSync(file);
-    const [worker] = page.workers();
-    await worker.evaluate(() => {
+    for (const worker of page.workers()) await worker.evaluate(() => {
       const read = FileReaderSync.prototype.readAsArrayBuffer;
       self.loaded = 0;
       FileReaderSync.prototype.readAsArrayBuffer = function(blob) { self.loaded += blob.size; return read.call(this, blob); };
     });
     await drop(page, [path]);
-    const loaded = await worker.evaluate(() => self.loaded), shown = (await ids(page)).length;
+    const counts = await Promise.all(page.workers().map((worker) => worker.evaluate(() => self.loaded)));
+    const loaded = counts.reduce((sum, n) => sum + n, 0), shown = (await ids(page)).length;
     console.log(`  ${basename(path)}: ${loaded} of 3000000000 bytes read, ${shown} rows shown`);
     assert.ok(shown >= 100 && shown <= 2000 && loaded < 2 ** 27, `${loaded} bytes, ${shown} rows`);
     assert.match(await command(page), /--rows :\d+ .*huge\.f16$/);

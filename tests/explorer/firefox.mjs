@@ -44,7 +44,8 @@ const change = async (page, act) => {
 
 // Drags the thumb of a slider to a position, with a mouse, by twelve moves. The order of the stages stays.
 const drag = async (page, selector, position) => {
-  const node = await page.$(selector), stages = () => page.$$eval("#chain > li", (all) => all.map((item) => item.dataset.stage));
+  const node = await page.$(selector), stages = () => page.$$eval("#chain > li, #off > li", (all) =>
+    all.sort((a, b) => (a.dataset.at ?? 99) - (b.dataset.at ?? 99)).map((item) => item.dataset.stage));
   const order = await stages(), opens = await node.evaluateHandle((node) => node.closest("details:not([open])")?.querySelector("summary"));
   if (opens.asElement()) await opens.click();
   await node.scrollIntoView();

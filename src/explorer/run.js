@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Runs of sampl in workers. One worker makes pages; another one looks at the chosen row alone, so that the cards follow
+// a movement while a page is made.
+
+const STOP_AFTER = 2000; // milliseconds after which a run can be stopped
+const SLOW = 300;        // milliseconds: a page that takes longer waits until a movement pauses for PAUSE_LONG
+const PAUSE = 30, PAUSE_LONG = 400; // milliseconds without a movement, after which a page is made
+const decoder = new TextDecoder();
+
+const unpack = async (id) => { // base64 of gzip
+  const packed = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+};
+
+// A worker that has the program and the files. run(args, more) runs sampl once, with more files; a call waits until
+// earlier calls are over.
+const startProgram = (module) => {
+  const code = `${byId("wasi").textContent}
+    let module; const files = new Map();
+    const asFile = (content) => content instanceof Blob ? blobFile(content) : bytesFile(content);
+    onmessage = ({ data }) => {
+      if (data.module) module = data.module;
+      for (const [name, content] of Object.entries(data.files || {})) files.set(name, asFile(content));
+      for (const name of data.forget || []) files.delete(name);
+      if (!data.args) return;
+      const store = memoryFiles(new Map(files)), [, out, err] = store.streams;
+      let status = 70, why = "";
+      try { status = runWasi(module, ["sampl", ...data.args], store); } catch (error) { why = "sampl ended: " + error; }
+      postMessage({ status, stdout: out.whole(), stderr: new TextDecoder().decode(err.whole()) + why });
+    };`;
+  let worker, waiting = null, queue = Promise.resolve();
+  const end = (result) => {
+    const done = waiting;
+    waiting = null;
+    if (done) done(result);
+  };
+  const begin = () => {
+    worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
+    worker.onmessage = ({ data }) => end(data);
+    worker.onerror = (event) => end({ status: 70, stdout: new Uint8Array(0), stderr: event.message });
+    worker.postMessage({ module, files });
+  };
+  const run = (args, more) => queue = queue.then(() => new Promise((done) => {
+    waiting = done;
+    worker.postMessage({ args, files: more });
+  }));
+  const stop = () => {
+    worker.terminate();
+    begin();
+    end({ status: 130, stdout: new Uint8Array(0), stderr: "stopped" });
+  };
+  begin();
+  return { run, stop, post: (message) => worker.postMessage(message) };
+};
+let pages, looks; // the two workers
+const sampl = (...args) => pages.run(args);
+const text = (result) => decoder.decode(result.stdout);
+const keepFile = (name, data) => {
+  files[name] = data;
+  for (const program of [pages, looks]) program.post({ files: { [name]: data } });
+};
+const forgetFile = (name) => {
+  delete files[name];
+  for (const program of [pages, looks]) program.post({ forget: [name] });
+};
+
+// ---- the newest state replaces one that waits
+
+let asked = 0;  // the number of the newest state
+let made = { page: 0, look: 0 }, busyWith = { page: false, look: false };
+let took = 0, pause = 0;
+const update = (moving = false, keep = true) => {
+  asked++;
+  refused = "";
+  pins = pins.filter((pin) => pin.compared || options.get("preset") === `./${fileOf(pin)}`);
+  if (!moving && keep) remember();
+  document.body.setAttribute("aria-busy", "true");
+  void follow("look", look);
+  clearTimeout(pause);
+  if (moving) pause = setTimeout(() => void follow("page", makePage), took > SLOW ? PAUSE_LONG : PAUSE);
+  else void follow("page", makePage);
+};
+// Looks at the chosen row again; the page stays.
+const lookAgain = () => {
+  made.look = 0;
+  document.body.setAttribute("aria-busy", "true");
+  void follow("look", look);
+};
+const follow = async (kind, act) => {
+  if (busyWith[kind]) return;
+  busyWith[kind] = true;
+  while (made[kind] !== asked) {
+    const number = asked;
+    made[kind] = number;
+    await act(() => number !== asked);
+  }
+  busyWith[kind] = false;
+  if (busyWith.page || busyWith.look || made.page !== asked) return;
+  document.body.removeAttribute("aria-busy");
+  document.dispatchEvent(new Event("settled"));
+};
+
+// Shows what each stage does to the chosen row.
+const look = async () => {
+  const begun = performance.now();
+  const row = view.row(), chain = await looks.run([...inputWords(), ...chainWords(), "--print-chain=json"]);
+  if (chain.status === 0) { // else "More options" has an error, or options of a run
+    const printed = JSON.parse(text(chain));
+    const found = await lookAt(printed, row);
+    [stages, seen] = [printed, found];
+  }
+  drawControls(chain.status === 0);
+  drawFigures();
+  document.dispatchEvent(new CustomEvent("looked", { detail: begun }));
+};
+
+// Makes a page, and shows it unless a newer state is asked for.
+const makePage = async (outdated) => {
+  const begun = performance.now(), words = [...inputWords(), ...chainWords()], has = named("rows").length > 0;
+  const offer = () => byId("state").replaceChildren("Running… ", make("button", { onclick: pages.stop }, "Stop"));
+  const late = setTimeout(offer, STOP_AFTER);
+  const page = await sampl(...(has ? [...wholeCommand(), "-O", "html"] : [...words, "--print-chain"]));
+  clearTimeout(late);
+  took = performance.now() - begun;
+  if (outdated()) return;
+  byId("command").textContent = ["sampl", ...wholeCommand()].map(quote).join(" ");
+  say(page.stderr);
+  byId("state").textContent = page.status !== 0 ? `sampl ended with status ${page.status}.`
+    : has ? `Ran in ${Math.round(took)} ms.` : "Open a file with logits.";
+  const before = view.row();
+  if (has && text(page).includes("\n{\"record\":")) await view.show(text(page)); // else no row could be read
+  document.dispatchEvent(new CustomEvent("shown", { detail: begun }));
+  if (view.row() !== before) lookAgain();
+};
+const say = (messages) => {
+  byId("messages").textContent = [refused, missing(), messages].map((part) => part.trim()).filter(Boolean).join("\n");
+  byId("messages").hidden = !byId("messages").textContent;
+};
+
+// ---- the page of -O html in two frames: one is shown while the next one loads
+
+// Each frame's page tells its place (the chosen row and variant, and how far it is scrolled), also when a row is
+// chosen, and goes to such a place.
+const view = (() => {
+  const frame = () => make("iframe.behind", { title: "The page of sampl", tabindex: "-1" });
+  let [shown, next] = [frame(), frame()], place = { row: null, variant: null, top: 0, text: 0 }, wish = null;
+  byId("view").append(shown, next);
+  const once = (target, name, good = () => true) => new Promise((done) => {
+    const hear = (event) => {
+      if (!good(event)) return;
+      target.removeEventListener(name, hear);
+      done(event);
+    };
+    target.addEventListener(name, hear);
+  });
+  const post = (to, message) => to.contentWindow.postMessage({ sampl: message }, "*");
+  const placeOf = async (of) => {
+    if (!of.srcdoc) return place; // no page yet
+    const answer = once(window, "message", ({ source, data }) => source === of.contentWindow && !data.moved);
+    post(of, "place?");
+    return place = { ...place, ...(await answer).data.sampl };
+  };
+  const show = async (html) => {
+    const loaded = once(next, "load");
+    next.srcdoc = html.replace("<head>", '<head><base href="about:srcdoc">'); // so that #links stay in the frame
+    await loaded;
+    const embed = document.body.matches(".embed") || undefined;
+    post(next, { ...await placeOf(shown), ...wish, embed });
+    wish = null;
+    await placeOf(next); // the answer comes when the page is there
+    next.classList.remove("behind");
+    next.removeAttribute("tabindex");
+    shown.classList.add("behind");
+    shown.setAttribute("tabindex", "-1");
+    [shown, next] = [next, shown];
+  };
+  addEventListener("message", ({ source, data }) => {
+    if (!data.moved || source !== shown.contentWindow) return;
+    const before = place.row;
+    place = { ...place, ...data.sampl };
+    rememberPlace();
+    if (place.row !== before) lookAgain();
+  });
+  return {
+    show, variant: () => place.variant,
+    row: () => wish?.row ?? place.row ?? (parseInt(rows, 10) || 0),
+    go: (row, variant) => { wish = { row: row ?? 0, variant }; },
+  };
+})();
