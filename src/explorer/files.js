@@ -83,6 +83,7 @@ const firstRows = async (name, blob) => {
 const take = async (list) => {
   const said = [];
   let taken = 0;
+  taking = true;
   for (const file of list) {
     const name = file.name.replace(/[^\w.,+-]/g, "_");
     const { role, why } = awaited.has(name) ? { role: awaited.get(name) }
@@ -98,10 +99,10 @@ const take = async (list) => {
     if (!takeAwaited(name)) setRole(name, role === "rows" && await isSecond(name) ? "against" : role);
     taken++;
   }
+  taking = false;
   if (taken) update();
   refused = said.join("\n");
-  if (busyWith.page || taken) return;
+  if (busyWith.page) return;
   say("");
-  document.dispatchEvent(new Event("settled"));
+  settle();
 };
-

@@ -96,7 +96,11 @@ const follow = async (kind, act) => {
     await act(() => number !== asked);
   }
   busyWith[kind] = false;
-  if (busyWith.page || busyWith.look || made.page !== asked) return;
+  settle();
+};
+let taking = false; // files that were opened are being looked at
+const settle = () => {
+  if (busyWith.page || busyWith.look || made.page !== asked || taking) return;
   document.body.removeAttribute("aria-busy");
   document.dispatchEvent(new Event("settled"));
 };
@@ -157,7 +161,7 @@ const view = (() => {
   const post = (to, message) => to.contentWindow.postMessage({ sampl: message }, "*");
   const placeOf = async (of) => {
     if (!of.srcdoc) return place; // no page yet
-    const answer = once(window, "message", ({ source, data }) => source === of.contentWindow && !data.moved);
+    const answer = once(window, "message", ({ source, data }) => source === of.contentWindow && !data?.moved);
     post(of, "place?");
     return place = { ...place, ...(await answer).data.sampl };
   };
@@ -176,7 +180,7 @@ const view = (() => {
     [shown, next] = [next, shown];
   };
   addEventListener("message", ({ source, data }) => {
-    if (!data.moved || source !== shown.contentWindow) return;
+    if (!data?.moved || source !== shown.contentWindow) return;
     const before = place.row;
     place = { ...place, ...data.sampl };
     rememberPlace();
