@@ -13,8 +13,7 @@ const address = () => {
 const depth = () => history.state?.depth || 0;
 const rememberPlace = () => history.replaceState(history.state, "", address());
 const remember = () => {
-  const first = !location.hash.startsWith("#args=");
-  if (first || location.hash === address()) rememberPlace();
+  if (location.hash === address()) rememberPlace();
   else history.pushState({ depth: depth() + 1 }, "", address());
   byId("undo").disabled = !depth();
 };

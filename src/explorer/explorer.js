@@ -102,6 +102,7 @@ const start = async () => {
   setRole(SAMPLE, "rows");
   restore();
   listen();
-  update();
+  rememberPlace();
+  update(false, false);
 };
 start().catch((error) => { byId("state").textContent = `The explorer cannot start: ${error.message}`; });
