@@ -93,7 +93,7 @@ const follow = async (kind, act) => {
   while (made[kind] !== asked) {
     const number = asked;
     made[kind] = number;
-    await act(() => number !== asked);
+    try { await act(() => number !== asked); } catch (error) { byId("state").textContent = `Stopped: ${error.message}`; }
   }
   busyWith[kind] = false;
   settle();
