@@ -27,7 +27,6 @@ def pairs: to_entries | map("\(.key) \(.value)") | words;
 
 def block_engines:
     .engines[] | select(.stages != []) |
-    ".Ss \(.name)" as $none |
     ".It Cm \(.name)",
     "stages: \([.stages[] | select(.hot).name] | words)",
     ".br",
@@ -35,7 +34,7 @@ def block_engines:
     ".br",
     "options: \([.options[] | flags] | words)",
     ".br",
-    "defaults: \(.defaults | pairs)",
+    "defaults: \(.options as $has | .defaults | with_entries(select(.key | IN($has[]))) | pairs)",
     ".br",
     "ranges: \(.ranges | pairs)",
     ".br",
