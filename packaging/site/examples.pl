@@ -13,7 +13,6 @@ for my $link ($page =~ /href="#([^"]+)"/g) {
     $page =~ s/href="#\Q$link\E"/href="#$real"/g if $real && $page !~ / id="\Q$link\E"/;
 }
 $page =~ s{<h2 class="Ss" id="(\w+)">.*?\K(?=</h2>)}{
-    my $args = $options{$1};
-    $args =~ s/([^\w.-])/sprintf '%%%02X', ord $1/ge if $args;
+    my $args = join '+', map { s/([^\w.-])/sprintf '%%%02X', ord $1/ger } split / /, $options{$1} // '';
     $args ? qq( <a class="try" href="explorer.html#args=$args">see it</a>) : ''}ge;
 print $page;

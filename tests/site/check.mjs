@@ -45,7 +45,7 @@ for (const [name, width, scheme] of files.flatMap((name) => [[name, 1440, "light
     for (const href of await page.$$eval("a[href], img[src]", (nodes) => nodes.map((node) => node.getAttribute("href") || node.getAttribute("src"))))
       links.push([name, href]);
     for (const [sampler, href] of await page.$$eval("h2 .try", (nodes) => nodes.map((node) => [node.parentNode.id, node.getAttribute("href")])))
-      examples.set(sampler, decodeURIComponent(href.split("#args=")[1]).split(" "));
+      examples.set(sampler, href.split("#args=")[1].split("+").map(decodeURIComponent));
   }
   if (pictures)
     await page.screenshot({ path: `${pictures}/${name}-${width}-${scheme}.png` });
