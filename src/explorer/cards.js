@@ -47,7 +47,10 @@ const recordOf = (result) => {
   return line && JSON.parse(line);
 };
 const readStages = (into, chain, drawn, candidates, traced = []) => {
-  const numberOf = (candidate, variant) => typeof candidate.probs[variant] === "number" ? candidate.probs[variant] : 0;
+  const numberOf = ({ prob, probs }, variant) => { // a chain without stages has no variants: one probability
+    const p = probs ? probs[variant] : prob;
+    return typeof p === "number" ? p : 0;
+  };
   let from = "base";
   const left = [...traced];
   for (const i of drawn) {
