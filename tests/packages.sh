@@ -60,5 +60,5 @@ dpkg-deb -x "$deb" "$scratch/root"
 [ "$("$scratch/root/usr/bin/sampl" --version | tail -1)" = "build native" ]
 [ "$(dpkg-deb -f "$deb" Version)" = "$version-1" ]
 gzip -dc "$scratch/root/usr/share/doc/sampl/changelog.Debian.gz" | grep -q "^sampl ($version-1) "
-[ "$(find "$scratch/root/usr/share/man" -name '*.gz' | wc -l)" -eq "$(find man -name '*.[1357]' | wc -l)" ]
+[ "$(find "$scratch/root/usr/share/man" -name '*.gz' | wc -l)" -eq "$(find man -name '*.[157]' | wc -l)" ]
 echo "tarball, packages and static program are correct"
