@@ -17,7 +17,11 @@ docdir      ?= $(datadir)/doc/sampl
 libdir      ?= $(prefix)/lib
 includedir  ?= $(prefix)/include
 pkgdatadir  := $(datadir)/sampl
-VERSION     := $(shell sed -n 's/^.define SAMPL_VERSION *"\(.*\)"/\1/p' src/base/version.h)
+VERSION     := $(shell sed -n 's/^.define SAMPL_VERSION *"\([0-9.]*\)".*/\1/p' src/base/version.h)
+# Targets remove folders that are named after the version: it must be one word.
+ifneq ($(words $(VERSION)),1)
+$(error src/base/version.h: SAMPL_VERSION is not a version such as "0.3.0")
+endif
 INSTALL     ?= install
 PKG_CONFIG  ?= pkg-config
 

@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 unset MAKEFLAGS MAKELEVEL
-version=$(sed -n 's/^.define SAMPL_VERSION *"\(.*\)"/\1/p' src/base/version.h)
+version=$(sed -n 's/^.define SAMPL_VERSION *"\([0-9.]*\)".*/\1/p' src/base/version.h)
 name=sampl-$version
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
