@@ -107,3 +107,10 @@ expected_files() {
     make_target uninstall
     [ "$(find "$BUILT/usr" -type f | wc -l)" -eq 0 ]
 }
+
+# shellcheck disable=SC2016 # make expands VERSION
+@test "make knows the version that the program prints" {
+    make -s -C "$ROOT" --eval='print-version:;@echo "sampl $(VERSION)"' print-version >got
+    "$SAMPL" --version | head -1 >want
+    same got want
+}
