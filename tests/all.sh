@@ -196,8 +196,8 @@ completions() {
 
 # Debian's package, installed. The last step, as other tests must not find a sampl on the path; then the package is purged.
 installed() {
+    trap '$(command -v sudo) dpkg --purge sampl' EXIT # also after a failure
     $(command -v sudo) autopkgtest -B build/deb/sampl_*_"$(dpkg --print-architecture)".deb build/deb/sampl-*/ -- null
-    $(command -v sudo) dpkg --purge sampl
     ran "autopkgtest: a replay and vectors"
 }
 
