@@ -295,8 +295,9 @@ judge_table() {
     done
 }
 
+# The library's own messages are in lib.bats: the program does not print them.
 @test "errors: every message of the sources is in errors.tsv" {
-    find "$ROOT/src" -name '*.[ch]' -exec perl "$BATS_TEST_DIRNAME/errors.perl" "$BATS_TEST_DIRNAME/errors.tsv" {} +
+    find "$ROOT/src" -name '*.[ch]' ! -path '*/lib/*' ! -name 'chain_words.c' -exec perl "$BATS_TEST_DIRNAME/errors.perl" "$BATS_TEST_DIRNAME/errors.tsv" {} +
 }
 
 # options: prints the options of --help, one a line: name, a tab, and metavar or -.

@@ -132,6 +132,7 @@ void page_stages(struct page *p, const struct record *r)
     } else if (!p->stages.len || strcmp(shape.text, p->stages.text)) {
         builder_clear(&p->stages);
         builder_string(&p->stages, shape.text);
+        b->failed = b->failed || p->stages.failed;
         builder_format(b, "\n,\"stages\":%s", shape.text);
     }
     builder_free(&shape);
