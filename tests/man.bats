@@ -450,7 +450,13 @@ engine_words() {
 @test "sampl-input(5) lists every parameter of a JSON row" {
     local name
     section "$INPUT" 'JSON ROWS' Parameters >parameters
-    { heads <parameters && sed -n 's/^\.Cm //p' parameters | tr -d ' .' | tr ',' '\n'; } | sed '/^$/d' | sort -u >page
+    {
+        heads <parameters
+        sed -n 's/^\.Cm //p' parameters | tr -d ' .' | tr ',' '\n'
+        # the block of members that are ignored
+        sed -n '/^add_generation_prompt /,/^\.Ed/p' parameters | grep -v '^\.Ed' | tr ' ' '\n'
+    } | sed '/^$/d' | sort -u >page
+    grep -qx verbose page
     # the parameters that --print-chain=server prints
     "$SAMPL" -s 1 --vocab "$ROOT/samples/austen.gguf" --print-chain=server -l 5+1 --grammar 'root ::= "a"' --dry-sequence-breaker x |
         grep -oE '"[a-z_]+":' | tr -d '":' | sort -u >program
