@@ -231,16 +231,13 @@ stage_sections=(SAMPLERS SELECTORS 'STAGES OF ENGINES')
     [ -z "$output" ] || { echo "$output"; return 1; }
 }
 
-@test "sampl-samplers(7) and sampl(1) name the letter of each sampler" {
+@test "sampl-samplers(7) names the letter of each sampler" {
     local letter
     for letter in $(known --sampler-seq | grep -o .); do
         echo "$letter $(chain --sampler-seq "$letter" | cut -d ' ' -f 1 | grep -vxE 'logit_bias|bans|dist')"
     done | sort >program
     [ "$(wc -l <program)" -ge 12 ]
     section "$SAMPLERS" 'THE DEFAULT ORDER' | awk '/^\.It Cm / && $5 ~ /^[a-z]$/ { print $5, $3 }' | sort >page
-    diff program page
-    # the letters in sampl(1)
-    section "$PAGE" OPTIONS | grep -A 1 '^\.Cm [a-z_]*$' | paste -sd ' ' | grep -oE '\.Cm [a-z_]+ \.Pq [a-z] ' | awk '{ print $4, $2 }' | sort >page
     diff program page
     # the default chain
     section "$SAMPLERS" 'THE DEFAULT ORDER' | sed -n 's/^\.Ql \([a-z]*\) :$/\1/p' | grep -qx "$("$SAMPL" --help=sampler-seq | tr -s '\n ' ' ' | grep -o '[a-z]* is the default chain' | cut -d ' ' -f 1)"
