@@ -2,6 +2,7 @@
 // xtc ("exclude top choices", p-e-w, text-generation-webui PR 6335): now and then drops every candidate that reaches
 // the threshold but the least likely of them.
 #include "kern/libm.h"
+#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 struct xtc_params {
@@ -98,12 +99,24 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         cand_drop_first(c, top - 1);
 }
 
+// A candidate is removed if its probability and the next one below reach the threshold: the nearer of both decides.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    const double threshold = ((const struct xtc_params *)stage->params)->threshold;
+    float next = -INFINITY;
+    for (size_t i = 0; i < of->n; i++)
+        if (of->logit[i] < of->own)
+            next = fmaxf(next, of->logit[i]);
+    return fmin(distance_of_prob(of, threshold), fabs(softmax_prob(of->softmax, next) - threshold) / threshold);
+}
+
 const struct sampler sampler_xtc = {.name = "xtc",
                                     .letter = 'x',
                                     PARAMS(params, xtc_params),
                                     RNG_STATE,
                                     .enabled = enabled,
                                     .apply = apply,
+                                    .distance = distance,
                                     .rest = {rest},
                                     .by_chance = by_chance,
                                     .needs_rows = stage_always}; // a draw only where there are candidates enough
