@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# examples.pl FILE: puts a link into the explorer behind the heading of each sampler. A line of FILE: sampler, tab, options.
+# examples.pl FILE: puts a link into the explorer after the heading of each sampler. A line of FILE: sampler, tab, options.
 # mandoc writes '_' for '-' in a link to a section, but not in the section's anchor: such links are mended.
 use strict;
 use warnings;
@@ -15,4 +15,5 @@ for my $link ($page =~ /href="#([^"]+)"/g) {
 $page =~ s{<h2 class="Ss" id="(\w+)">.*?\K(?=</h2>)}{
     my $args = join '+', map { s/([^\w.-])/sprintf '%%%02X', ord $1/ger } split / /, $options{$1} // '';
     $args ? qq( <a class="try" href="explorer.html#args=$args">see it</a>) : ''}ge;
+$page =~ s{((?:<mark id="[^"]*"></mark>\s*)+)(<dt[^>]*>)}{$2$1}g; # anchors before an item belong into it
 print $page;
