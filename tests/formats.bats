@@ -226,9 +226,9 @@ descr '|O' means pickled Python objects~{'descr': '|O', $o, $s}
 descr '|V2' only says 2 bytes: numpy has no bf16; if it is that: tail -c +129 ~{'descr': '|V2', $o, $s}
 descr '<V2' only says 2 bytes~{'descr': '<V2', $o, $s}
 the npy file holds columns~{$d, 'fortran_order': True, $s}
-shape () is none of~{$d, $o, 'shape': ()}
-shape (2, 3, 4, 1) is none of~{$d, $o, 'shape': (2, 3, 4, 1)}
-shape (1, 1, 1, 6) is none of~{$d, $o, 'shape': (1, 1, 1, 6)}
+shape () is not one of~{$d, $o, 'shape': ()}
+shape (2, 3, 4, 1) is not one of~{$d, $o, 'shape': (2, 3, 4, 1)}
+shape (1, 1, 1, 6) is not one of~{$d, $o, 'shape': (1, 1, 1, 6)}
 shape (2, 0): the rows are empty~{$d, $o, 'shape': (2, 0)}
 shape (0,): the rows are empty~{$d, $o, 'shape': (0,)}
 shape (2147483648,) is too large~{$d, $o, 'shape': (2147483648,)}

@@ -58,7 +58,7 @@ static void check_words(void)
         {{"-jf", "x"}, NULL, "'-jf': a chain opens no file and no preset"},
         {{"--scatter-embeddings", "x"}, NULL, "a chain opens no file and no preset"},
         {{"--dry-breaker-tokens", "@x"}, NULL, "'@x' is not a token id"},
-        {{"--engine", "x"}, NULL, "--engine: 'x' is none of llama,"},
+        {{"--engine", "x"}, NULL, "--engine: 'x' is not one of llama,"},
         {{"--engine=vllm", "--xtc-probability=1"}, NULL, "--xtc-probability: engine vllm has no stage for it"},
         {{"--grammar", "root ::= \"a\""}, NULL, "--grammar needs a vocabulary"},
         {{"--logit-bias", "\"a\"+1"}, NULL, "--logit-bias"},

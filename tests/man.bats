@@ -109,8 +109,8 @@ chain_options() {
 # choices OPTION: prints the values that an option accepts, one a line, from its error message.
 choices() {
     run -2 "$SAMPL" "$1" '?' /dev/null
-    [[ $output == *' is none of '* ]]
-    sed 's/.* is none of //; s/,/\n/g' <<<"$output"
+    [[ $output == *' is not one of '* ]]
+    sed 's/.* is not one of //; s/,/\n/g' <<<"$output"
 }
 
 # known OPTION: prints the names or letters of samplers that an option accepts, one a line, from its error message.

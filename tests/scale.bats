@@ -417,7 +417,7 @@ parallel_sh() {
     refuses "parallel.sh: -n '5x' is not a whole number from 1" -n 5x a.f32
     refuses "parallel.sh: -b '0' is not a whole number from 1" -n 50 -b 0 a.f32
     refuses "parallel.sh: -b is for raw rows" -b 5 a.npy
-    refuses "parallel.sh: 'json' is none of the formats whose rows can be counted: f32, f16, bf16, npy, safetensors and kld" -f json a.f32
+    refuses "parallel.sh: 'json' is not one of the formats whose rows can be counted: f32, f16, bf16, npy, safetensors and kld" -f json a.f32
     refuses "sampl: --shard: mirostat_v2 needs the rows before this part; with --independent it does not" a.npy --mirostat 2
     refuses "parallel.sh: 'none.f32' is no file that can be read" -n 50 none.f32
     refuses "parallel.sh: a.f32: 1400 bytes are no whole number of rows of 204 bytes" -n 51 a.f32

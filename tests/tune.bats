@@ -75,7 +75,7 @@ setup() {
 
 @test "match.sh names a wrong column, a wrong target and sampl's own errors" {
     run -2 "$MATCH" loss=.05 top-p "${AUSTEN[@]}"
-    [[ $output == *"--columns: 'loss' is none of kept"* ]]
+    [[ $output == *"--columns: 'loss' is not one of kept"* ]]
     run -2 "$MATCH" lost top-p "${AUSTEN[@]}"
     [[ $output == *"'lost=lost' is not COLUMN=VALUE"* ]]
     run ! "$MATCH" kept=2 nucleus "${AUSTEN[@]}"

@@ -70,7 +70,7 @@ shift
 case $format in
 f32 | f16 | bf16) ;;
 npy | safetensors | kld) [ -z "$rows" ] || die "-b is for raw rows" ;;
-*) die "'$format' is none of the formats whose rows can be counted: f32, f16, bf16, npy, safetensors and kld" ;;
+*) die "'$format' is not one of the formats whose rows can be counted: f32, f16, bf16, npy, safetensors and kld" ;;
 esac
 [ -z "$width" ] || whole -n "$width"
 skip='' last=''

@@ -287,7 +287,7 @@ static bool echo_identify(struct foreign *f)
 }
 
 // Reads the tags and the message of a reasoning budget. Without a budget, tags and message are ignored. False if the
-// item is none of them.
+// item is not one of them.
 static bool read_budget_tags(struct foreign *f, const cJSON *item)
 {
     static const char prefix[] = "reasoning_budget_";

@@ -19,7 +19,7 @@ struct column_help {
 typedef bool column_help_at(size_t i, struct column_help *column);
 
 // Prints what --help names: "" the common options, "all" all options, or a group of options, an option, a sampler or a
-// column. False with *e if it is none of these.
+// column. False with *e if it is not one of these.
 bool help_print(const struct options *o, column_help_at *columns, const char *what, struct err *e);
 void help_version(const struct kern *kern);
 

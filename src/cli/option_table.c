@@ -70,12 +70,12 @@ static bool set_against(const struct option_row *row, const char *value, struct 
     return set_string(row, value, a, e);
 }
 
-// Returns the index of a value among the row's choices. -1 with *e: it is none of them.
+// Returns the index of a value among the row's choices. -1 with *e: it is not one of them.
 static int choice_of(const struct option_row *row, const char *value, struct err *e)
 {
     const int choice = name_find(row->choices, NAME_EXACT, value, strlen(value));
     if (choice < 0)
-        err_set(e, STATUS_USAGE, "--%s: '%s' is none of %s", row->name, value, row->choices);
+        err_set(e, STATUS_USAGE, "--%s: '%s' is not one of %s", row->name, value, row->choices);
     return choice;
 }
 

@@ -429,7 +429,7 @@ static bool choose_base(struct variants *v, const char *name, struct err *e)
         v->of[0] = base;
         v->recipe[0] = recipe;
     } else {
-        err_set(e, STATUS_USAGE, "--base: '%.*s' is none of %s%s", err_clip(name, 80), name,
+        err_set(e, STATUS_USAGE, "--base: '%.*s' is not one of %s%s", err_clip(name, 80), name,
                 names.text ? names.text : "", names.full ? ", ..." : "");
     }
     builder_free(&names);

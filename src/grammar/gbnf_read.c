@@ -100,12 +100,12 @@ static uint32_t read_escape(struct gbnf *p)
         return (uint32_t)values[name - names];
     const int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
     if (!digits)
-        gbnf_fail(p, escape, "'%.*s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH",
+        gbnf_fail(p, escape, "'%.*s' is not one of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH",
                   GBNF_FROM(p, escape));
     for (int i = 0; i < digits; i++, p->at++) {
         const int v = hex_value(gbnf_byte(p));
         if (v < 0) {
-            gbnf_fail(p, escape, "'%.*s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH",
+            gbnf_fail(p, escape, "'%.*s' is not one of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH",
                       GBNF_FROM(p, escape));
             return 0;
         }

@@ -10,7 +10,7 @@
 static bool set_shape(struct matrix *m, const struct npy_header *h, size_t n_vocab, struct err *e)
 {
     static const char *const messages[] = {
-        [MATRIX_NO_ROWS] = "npy shape %.*s is none of (V,), (N, V) and (S, T, V)",
+        [MATRIX_NO_ROWS] = "npy shape %.*s is not one of (V,), (N, V) and (S, T, V)",
         [MATRIX_EMPTY] = "npy shape %.*s: the rows are empty",
         [MATRIX_TOO_LARGE] = "npy shape %.*s is too large",
     };

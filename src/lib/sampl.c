@@ -232,7 +232,7 @@ static bool take_row(const struct sampl_row *row, const struct vocab *vocab, str
     if (!row->n || row->n > INT32_MAX)
         return err_set(e, STATUS_USAGE, "a row of %zu logits", row->n);
     if (row->type > SAMPL_BF16)
-        return err_set(e, STATUS_USAGE, "the type of the logits is none of enum sampl_type");
+        return err_set(e, STATUS_USAGE, "the type of the logits is not one of enum sampl_type");
     for (size_t i = 0; row->ids && i < row->n; i++)
         if ((i && row->ids[i] <= row->ids[i - 1]) || (n_vocab && row->ids[i] >= n_vocab) || row->ids[i] > INT32_MAX)
             return err_set(e, STATUS_USAGE, "ids[%zu]: the ids of a sparse row rise, and are in the vocabulary", i);

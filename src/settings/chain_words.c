@@ -160,7 +160,7 @@ static bool set_parameter(struct typed *t, const struct typed_option *o, struct 
 static bool set_engine(struct typed *t, const char *name, struct err *e)
 {
     t->engine = engine_by_name(name);
-    return t->engine || err_set(e, STATUS_USAGE, "--engine: '%s' is none of " ENGINE_NAMES, name);
+    return t->engine || err_set(e, STATUS_USAGE, "--engine: '%s' is not one of " ENGINE_NAMES, name);
 }
 
 // Resets the samplers and their parameters, as if their options had not been given.

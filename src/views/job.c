@@ -107,7 +107,7 @@ static bool check_part(const struct job *j, struct err *e)
     if (a->shard.n && a->row_base)
         return err_set(e, STATUS_USAGE, "--shard and --row-base exclude each other");
     if (a->row_base && a->params)
-        return err_set(e, STATUS_USAGE, "--params does not go with --row-base; --shard cuts files up");
+        return err_set(e, STATUS_USAGE, "--params cannot be used with --row-base; --shard cuts files up");
     if (a->row_base && rows_from_end(&j->rows))
         return err_set(e, STATUS_USAGE, "--rows: with --row-base rows cannot be counted from the end");
     if (!job_is_later_part(a) ||

@@ -219,7 +219,7 @@ static bool refuse_column(const struct means *m, const char *name, size_t len, s
     struct builder all = {.most = 400};
     for (size_t k = 0; k < m->n_columns; k++)
         builder_format(&all, k ? ", %s" : "%s", m->column[k].name);
-    err_set(e, STATUS_USAGE, "--columns: '%.*s' is none of %s; nor one of these with _se, _diff or _diff_se",
+    err_set(e, STATUS_USAGE, "--columns: '%.*s' is not one of %s; nor one of these with _se, _diff or _diff_se",
             err_clip_part(name, len, 40), name, all.text ? all.text : "");
     builder_free(&all);
     return false;

@@ -25,7 +25,7 @@ static void expect(bool ok, const char *what, const char *text)
 #define GRAMMAR_DEEP           "groups are nested more than 200 deep"
 #define GRAMMAR_DEFINES        "'::=' is expected here"
 #define GRAMMAR_EMPTY_CLASS    "'%s' holds no character"
-#define GRAMMAR_ESCAPE         "'%s' is none of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH"
+#define GRAMMAR_ESCAPE         "'%s' is not one of \\n \\r \\t \\\\ \\\" \\[ \\] \\- \\xHH \\uHHHH \\UHHHHHHHH"
 #define GRAMMAR_GROUP          "this group has no closing ')'"
 #define GRAMMAR_LARGE          "the grammar has more than 4194304 elements once its repetitions are written out"
 #define GRAMMAR_LEFT_RECURSION "the rule '%s' is left-recursive: it can begin with itself"
