@@ -4,7 +4,7 @@ use strict;
 use warnings;
 my @entries;
 sub text {
-    my $text = shift;
+    my $text = shift =~ s{<a class="try".*?</a>}{}gr;
     $text =~ s/<[^>]*>//g;
     $text =~ s/&#x([0-9A-F]+);/chr hex $1/ge;
     $text =~ s/&lt;/</g, $text =~ s/&gt;/>/g, $text =~ s/&quot;/"/g, $text =~ s/&amp;/&/g;
