@@ -41,7 +41,7 @@ x[r.random(x.shape) < 0.05] = -np.inf
 np.save("rows.npy", x)
 print(*r.integers(0, 300, 40), sep="\n", file=open("tokens", "w"))'
     local engine specs=()
-    for engine in $(sampl --engine x 2>&1 <<<'[1]' | sed "s/.*none of //; s/,/ /g"); do specs+=("--engine $engine"); done
+    for engine in $(sampl --engine x 2>&1 <<<'[1]' | sed "s/.*one of //; s/,/ /g"); do specs+=("--engine $engine"); done
     printf '%s\n' "${specs[@]}" >engines
     grep -qx -- '--engine ollama' engines
     grep -qx -- '--engine akunu-gpu' engines
