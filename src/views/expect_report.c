@@ -63,7 +63,8 @@ bool expect_count(struct expect *v, const char *stage, enum hint hint, struct er
 static void print_causes(struct expect *v)
 {
     struct builder *const b = &v->dest->text;
-    for (const struct cause *c = v->cause; c < v->cause + v->causes; c++) {
+    for (size_t i = 0; i < v->causes; i++) {
+        const struct cause *const c = &v->cause[i];
         const char *const words = hints[c->hint].words, *const stage = *c->stage ? c->stage : NULL;
         builder_format(b, "  %" PRIu64 "  %s%s%s\n", c->rows, stage ? stage : "", stage && words ? ": " : "",
                        words   ? words
