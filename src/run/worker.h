@@ -5,8 +5,8 @@
 
 #include "in/input.h"
 #include "run/record.h"
-#include "session/choose.h"
 #include "sample/row_cache.h"
+#include "session/choose.h"
 #include "trace/pair.h"
 
 struct worker {
@@ -14,7 +14,7 @@ struct worker {
     size_t first, last;        // the variants that it takes rows through, first <= i < last
     struct sessions *sessions; // [job->n_variants]
     struct chooser chooser;
-    struct row_cache cache; // what its variants share about a row
+    struct row_cache cache;           // what its variants share about a row
     struct pair_base base;            // the base's distribution, where variants are compared
     struct agreement_scratch scratch; // with --report
     struct result unshown;            // the base's result, if the worker has the base only to compare with it

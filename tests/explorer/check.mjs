@@ -94,6 +94,15 @@ const stroke = async (page, from, to, finger = false) => {
   if (finger) await send("touchEnd");
   else await page.mouse.up();
 };
+// The box of an element. A run that ends draws the element again, so that the first one found may be gone.
+const boxOf = async (page, selector) => {
+  for (let left = 100; left; left--) {
+    const box = await (await page.waitForSelector(selector, { state: "attached" })).boundingBox();
+    if (box) return box;
+    await page.waitForTimeout(50);
+  }
+  assert.fail(`${selector} has no place on the page`);
+};
 // Brings a control into sight, as a person would.
 const reach = async (page, selector, block = "nearest") => {
   const node = await page.waitForSelector(selector, { state: "attached" });
@@ -104,7 +113,7 @@ const reach = async (page, selector, block = "nearest") => {
   };
   for (let summary; (summary = (await node.evaluateHandle(closed)).asElement());) await summary.click();
   await node.evaluate((node, block) => node.scrollIntoView({ block }), block);
-  const box = await node.boundingBox();
+  const box = await node.boundingBox() || await boxOf(page, selector);
   return { node, box, x: box.x + box.width / 2, y: box.y + box.height / 2 };
 };
 const sliderOf = (flag) => `[data-flag="${flag}"] input[type=range]`;
@@ -117,7 +126,7 @@ const slide = async (page, flag, position, { aside = 0, finger = false } = {}) =
 };
 // Where a stage's cut can be held, and where it leaves `rank` candidates on its left.
 const cutAt = async (page, name, rank) => {
-  const { box } = await reach(page, `[data-stage="${name}"] .figure`, "center"), dot = await (await page.$(`[data-stage="${name}"] .cut circle`)).boundingBox();
+  const { box } = await reach(page, `[data-stage="${name}"] .figure`, "center"), dot = await boxOf(page, `[data-stage="${name}"] .cut circle`);
   return { from: { x: dot.x + dot.width / 2, y: dot.y + dot.height / 2 }, x: box.x + box.width * Math.log(rank + 1) / Math.log(401) };
 };
 // What the machine gives to a loop of fixed work: the share of a processor, and the processor's time in milliseconds.

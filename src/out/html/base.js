@@ -9,7 +9,7 @@ const byId = (id) => document.getElementById(id);
 // and undefined are none. Names that begin with -- are properties of the style.
 const make = (what, attributes = {}, ...inside) => {
   const [tag, ...classes] = what.split(".");
-  const drawn = ["svg", "path", "line", "rect", "circle", "text"].includes(tag);
+  const drawn = ["svg", "path", "line", "rect", "circle", "text", "g"].includes(tag);
   const node = drawn ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   if (classes.length) node.setAttribute("class", classes.join(" "));
   for (const [name, value] of Object.entries(attributes)) {
