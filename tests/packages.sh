@@ -34,7 +34,7 @@ make -s deb >"$scratch/log" 2>&1 || { tail -n 40 "$scratch/log"; exit 1; }
 cmp "build/$name.tar.gz" "$scratch/$name.tar.gz"
 echo "build/$name.tar.gz: $(stat -c %s "build/$name.tar.gz") bytes"
 tar -xzf "build/$name.tar.gz" -C "$scratch"
-(cd "$scratch/$name" && find . -type f ! -name '*.[1357].txt' -printf '%P\n' | LC_ALL=C sort) >"$scratch/files"
+(cd "$scratch/$name" && find . -type f ! -name '*.[1357].txt' ! -path './build/*' -printf '%P\n' | LC_ALL=C sort) >"$scratch/files"
 git ls-tree -r --name-only HEAD | LC_ALL=C sort | cmp - "$scratch/files"
 for page in man/*.[1357]; do
     grep -q '^NAME$' "$scratch/$name/$page.txt"

@@ -689,6 +689,8 @@ const checks = {
     const frame = await shownFrame(page);
     await frame.evaluate(() => { document.querySelectorAll("#text a")[20].click(); });
     await frame.waitForFunction(() => document.querySelectorAll("#text a")[20].getAttribute("aria-selected") === "true");
+    await page.waitForFunction((row) => document.querySelector(".figure").getAttribute("aria-label").startsWith(`Row ${row},`), 20);
+    await rest(page);
     await slide(page, "temp", 0.5);
     assert.equal(await (await shownFrame(page)).$eval('#text a[aria-selected="true"]', (node) => [...document.querySelectorAll("#text a")].indexOf(node)), 20);
     await close(page);
