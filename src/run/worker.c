@@ -83,8 +83,10 @@ static bool apply_notes(const struct job *j, struct sessions *s, struct session 
                        "a named sequence may have begun in an earlier part; with --independent that does not matter");
     if (row->prompt && !sequence_starts(j, q, row))
         return err_set(e, STATUS_DATA, "prompt_tokens after the sequence's first row");
-    const bool ok = !row->params || session_change(s, q, row->params, e);
-    message_notes(&s->recipes->notes);
+    if (!row->params)
+        return true;
+    const bool ok = session_change(s, q, row->params, e);
+    message_notes(&s->recipes->notes); // rows with params run on one thread
     return ok;
 }
 
