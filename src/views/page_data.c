@@ -129,7 +129,7 @@ void page_stages(struct page *p, const struct record *r)
     builder_byte(&shape, ']');
     if (!builder_whole(&shape)) {
         b->failed = true;
-    } else if (!p->stages.len || strcmp(shape.text, p->stages.text)) {
+    } else if (!p->stages.len || strcmp(shape.text, p->stages.text) != 0) {
         builder_clear(&p->stages);
         builder_string(&p->stages, shape.text);
         b->failed = b->failed || p->stages.failed;
