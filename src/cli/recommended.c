@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a model's GGUF metadata recommends (sampl-input(5)), read as llama.cpp reads it. No run fails for it: what
-// cannot be read is left out, with a warning.
+// The values that a model's GGUF metadata recommends (sampl-input(5)), read as llama.cpp reads them. A value that
+// cannot be read is left out with a warning; the run goes on.
 #include "base/names.h"
 #include "cli/from_args.h"
 #include "settings/setting.h"

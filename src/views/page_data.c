@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the rows of a page refer to. A name or a text that many rows have stands in the page once.
+// The texts, names and stages that the rows of a page refer to. Each of them stands in the page once.
 #include "out/token_text.h"
 #include "trace/trace.h"
 #include "views/page_parts.h"

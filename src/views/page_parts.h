@@ -13,8 +13,8 @@ struct page {
     uint64_t rows;          // so far
     bool begun;             // page_head has been called
 
-    // What rows refer to stands in the first row that needs it: the texts of tokens, the names of what removes
-    // tokens, and the stages.
+    // The first row that needs a text of a token, a name of what removes tokens, or the stages has them in the page;
+    // later rows refer to them.
     struct idmap texts;         // ids whose texts stand in the page
     struct builder new_texts;   // of this row
     struct builder reasons;     // names so far, each with a line feed behind it
