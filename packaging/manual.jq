@@ -10,12 +10,9 @@ def item($name; text): ".It Li \($name)", text;
 def flags: "\\-\\-\(.)";
 def yes: if . then "yes" else "\\-" end;
 
-def options_of: [.params[] | flags] | if . == [] then "\\-" else join(", ") end;
-
 def samplers:
     .samplers[] | select(.internal | not);
 
-# A sampler that this page of the block describes, as a line of a table.
 def block_samplers:
     ".Bl -column no_repeat_ngram letter history state draws lists -compact",
     ".It sampler Ta letter Ta history Ta state Ta draws Ta lists",
@@ -43,7 +40,6 @@ def block_engines:
 def block_columns: list("scatter_strength"; .columns[] | select(.table == "comparison") | item(.name; .help | mdoc));
 def block_statistics: list("scatter_strength -compact"; .columns[] | select(.table == "row") | ".Tg \(.name)", item(.name; .help | mdoc));
 
-# A parameter whose name is that of its option needs no words.
 def block_params:
     ".Bl -tag -width reasoning_budget_start_tag -offset indent -compact",
     (.params[] | ".It Cm \(.name)", if .option then ".Fl -\(.option)" else "no option" end),

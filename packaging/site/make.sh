@@ -16,7 +16,7 @@ cp -r samples/vectors "$out/samples/"
 cp "$explorer" "$out/explorer.html"
 cp "$here/site.js" "$out/"
 # The palette is that of the page of -O html.
-cat <(cat src/out/html/*.css | sed -n '/^:root {/,/^}/p; /^@media (prefers-color-scheme/,/^}/p') "$here/site.css" >"$out/style.css"
+cat src/out/html/palette.css "$here/site.css" >"$out/style.css"
 
 # file PAGE: the name of a page's file, such as sampl.1.html.
 file() {

@@ -119,6 +119,8 @@ struct fault record_fill(const struct job *j, struct log *l, struct cand *c, con
         return fault_memory();
     if (job_records(j, RECORD_STATS)) {
         measure(&l->raw, &l->after, known, res->stat);
+        if (job_records(j, RECORD_ACCEPTED))
+            measure_accepted(&l->raw, c, known, res->stat);
         rec->stat = res->stat;
         rec->pair = job_records(j, RECORD_PAIRS) ? res->pair : NULL;
     }

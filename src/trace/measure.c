@@ -201,8 +201,7 @@ static double eps_nll(double p, size_t n_vocab)
     return n_vocab ? -libm_log_quick((1.0 - EPS_SHARE) * p + EPS_SHARE / (double)n_vocab) : NAN;
 }
 
-// Fills in the raw probability and rank of the accepted token; NaN if they are not known.
-static void measure_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
+void measure_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
 {
     const size_t place = accepted < 0 ? SIZE_MAX : cand_row_place(c, (uint32_t)accepted);
     const bool known = accepted >= 0 && (place < raw->row->n || !raw->row->rest.partial);
@@ -226,7 +225,6 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_ACCEPTED_PROB] = accepted < 0 || rest_may_hold(c, (uint32_t)accepted)
                                    ? NAN
                                    : softmax_prob(s, after_logit(after, (uint32_t)accepted));
-    measure_accepted(raw, c, accepted, stat);
     measure_against_raw(raw, after, stat);
     stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
     for (size_t i = 0; i < MEASURES_MOST; i++)

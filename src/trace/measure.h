@@ -55,7 +55,11 @@ struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
 // Returns the token of the largest logit after the chain, the lowest id of equals.
 uint32_t after_best(const struct after *after);
 
-// Fills in all statistics. accepted: the token that follows the row, or -1.
+// Fills in the raw probability and rank of the token that follows the row; NaN if they are not known. accepted: -1:
+// none. O(n) for the rank.
+void measure_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, double stat[STAT_COUNT]);
+
+// Fills in all other statistics. accepted: the token that follows the row, or -1.
 void measure(const struct raw *raw, const struct after *after, int64_t accepted, double stat[STAT_COUNT]);
 
 #endif

@@ -25,7 +25,7 @@ enum statistic {
     STAT_DRAW,
     STAT_ACCEPTED,
     STAT_ACCEPTED_PROB,
-    STAT_ACCEPTED_RAW_PROB, // these two only for pages
+    STAT_ACCEPTED_RAW_PROB, // these two by measure_accepted
     STAT_ACCEPTED_RAW_RANK,
     STAT_MASS,
     STAT_E_PROB,

@@ -222,7 +222,7 @@ const struct view view_page = {.name = "-O html",
                                .size = sizeof(struct one_page),
                                .formats = FORMAT_PAGE,
                                .open = open,
-                               .needs = NEED_LINES | NEED_STATS | RECORD_SHOWN | RECORD_FOLLOWED,
+                               .needs = NEED_LINES | NEED_STATS | RECORD_ACCEPTED | RECORD_SHOWN | RECORD_FOLLOWED,
                                .row = row,
                                .end = end,
                                .free = page_view_free};

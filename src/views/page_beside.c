@@ -259,7 +259,7 @@ const struct view view_page_beside = {.name = "-O html",
                                       .formats = FORMAT_PAGE,
                                       .tables = true,
                                       .open = open,
-                                      .needs = NEED_PAIRS | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
+                                      .needs = NEED_PAIRS | RECORD_ACCEPTED | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
                                       .row = row,
                                       .end = end,
                                       .free = pages_free};
