@@ -182,7 +182,7 @@ static void describe_members(const struct catalog *c)
         char name[60] = "";
         const struct param *const p = c->param[n];
         separate(n);
-        for (size_t k = 0; p->flag[k] && k < sizeof name - 1; k++)
+        for (size_t k = 0; k < sizeof name - 1 && p->flag[k]; k++)
             name[k] = (char)(p->flag[k] == '-' ? '_' : p->flag[k]);
         describe_member(p->server ? p->server : name, p->flag);
     }
