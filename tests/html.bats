@@ -66,7 +66,7 @@ expanded() {
 }
 
 @test "-O html: the data of a page has the records of -O json and the numbers of --emit stats, with six digits" {
-    local chain=(--vocab "$ROOT/samples/austen.gguf" -s 1 --rows :20 --prompt-tokens 4,5 --repeat-penalty 1.3 --grammar 'root ::= .*' --dump-probs=5
+    local chain=(--vocab "$ROOT/samples/austen.gguf" -s 1 --rows :20 --prompt-tokens '4,5' --repeat-penalty 1.3 --grammar 'root ::= .*' --dump-probs=5
         --accept "@$ROOT/samples/austen.tokens")
     local plain='def plain: walk(if type == "object" then with_entries(.key |= gsub("_"; "-")) else . end);' # parameters have hyphens
     html "${chain[@]}" "$AUSTEN" >page
@@ -153,12 +153,12 @@ data() {
     html --vocab "$ROOT/samples/austen.gguf" --rows :32 -t 3 "$AUSTEN" >same
     bare page >expected
     bare same | same - expected
-    local rows='del(.texts, .stages)' # which stand in the first row of each page that needs them
-    objects page | jq -c "$rows" >expected
+    local alone='del(.texts, .stages)' # which stand in the first row of each page that needs them
+    objects page | jq -c "$alone" >expected
     for k in 1 2 3; do
         html --vocab "$ROOT/samples/austen.gguf" --rows :32 --shard $k/3 "$AUSTEN" >part
         contained part
-        objects part | jq -c "$rows"
+        objects part | jq -c "$alone"
     done >all.jsonl
     same all.jsonl expected
     f32 1 2 nan 4 1 2 3 4 >rows
