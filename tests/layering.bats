@@ -184,6 +184,14 @@ definitions() {
     [ -z "$output" ] || { sort <<<"$output"; return 1; }
 }
 
+@test "no function has a name that base/windows/posix.h defines as a macro" {
+    local names
+    names=$(sed -n 's/^#define \([a-z_]*\) *windows_.*/\1/p' base/windows/posix.h)
+    [ "$(wc -w <<<"$names")" -gt 5 ]
+    run awk 'NR == FNR { macro[$1]; next } $1 in macro && $1 != "main"' <(printf '%s\n' "$names") <(definitions)
+    [ -z "$output" ] || { echo "$output"; return 1; }
+}
+
 @test "files have at most 500 lines, and lines at most 120 columns" {
     local file
     for file in ./*.c ./*/*.[ch]; do

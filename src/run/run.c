@@ -185,7 +185,7 @@ static bool open_views(struct flow *f, struct err *e)
         if (!f->self[i])
             return err_from_fault(e, fault_memory());
         memcpy(f->self[i], &(struct view_state){f->job, &f->dest}, sizeof(struct view_state));
-        if (f->view[i]->open && !f->view[i]->open(f->self[i], f->job, &f->dest, e))
+        if (f->view[i]->prepare && !f->view[i]->prepare(f->self[i], f->job, &f->dest, e))
             return false;
     }
     f->job->self = f->self[0];

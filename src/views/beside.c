@@ -171,7 +171,7 @@ const struct view view_ids_beside = {.name = "--emit ids",
 
 // ---- texts
 
-static bool texts_open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool texts_prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct beside *const v = self;
     v->text = calloc(j->n_variants, sizeof *v->text);
@@ -222,7 +222,7 @@ const struct view view_texts_beside = {.name = "--emit text",
                                        .formats = FORMAT_TEXT,
                                        .pace = PACE_END,
                                        .folds = true,
-                                       .open = texts_open,
+                                       .prepare = texts_prepare,
                                        .row = texts_row,
                                        .end = texts_end,
                                        .free = texts_free};

@@ -145,7 +145,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     return shaped && finished ? VERDICT_FINE : VERDICT_FAILED;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct distributions *const v = self;
     const struct args *const a = j->args;
@@ -167,7 +167,7 @@ static unsigned more(const struct job *j, const struct dest *d) { return j->args
 const struct view view_distributions = {.name = "--emit",
                                         .size = sizeof(struct distributions),
                                         .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON | FORMAT_ARRAY,
-                                        .open = open,
+                                        .prepare = prepare,
                                         .needs = RECORD_VALUES | LEAVE_LOGITS,
                                         .more = more,
                                         .row = row,

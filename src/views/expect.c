@@ -83,7 +83,7 @@ static bool add_bad(struct expect *v, const struct record *r, bool agrees, struc
 }
 
 // The rows of distributions are read with the settings of the run's input.
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     static struct row_range whole = {0, ROWS_OPEN};
     static const struct rows all = {&whole, 1};
@@ -178,7 +178,7 @@ static void expect_free(void *self)
 const struct view view_expect = {.name = "--expect",
                                  .size = sizeof(struct expect),
                                  .formats = FORMAT_TEXT | FORMAT_JSON,
-                                 .open = open,
+                                 .prepare = prepare,
                                  .needs = LOG_STEPS,
                                  .folds = true,
                                  .more = more,

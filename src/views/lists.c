@@ -135,7 +135,7 @@ static struct fault watch(const void *self, const struct input_row *row, struct 
     return fault;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct lists *const v = self;
     bool unchanged = true; // only the selector runs
@@ -166,7 +166,7 @@ static void free_lists(void *self) { tensors_free(&((struct lists *)self)->tenso
 const struct view view_lists = {.name = "--emit list",
                                 .size = sizeof(struct lists),
                                 .formats = FORMAT_JSON | FORMAT_TENSORS,
-                                .open = open,
+                                .prepare = prepare,
                                 .needs = RECORD_VALUES | LEAVE_LOGITS | IGNORE_CHOICE,
                                 .ready = ready,
                                 .watch = watch,

@@ -206,7 +206,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     return VERDICT_FAILED;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     return columns_open(&((struct one_page *)self)->page.columns, j, d, e);
 }
@@ -221,7 +221,7 @@ static void page_view_free(void *self)
 const struct view view_page = {.name = "-O html",
                                .size = sizeof(struct one_page),
                                .formats = FORMAT_PAGE,
-                               .open = open,
+                               .prepare = prepare,
                                .needs = NEED_LINES | NEED_STATS | RECORD_ACCEPTED | RECORD_SHOWN | RECORD_FOLLOWED,
                                .row = row,
                                .end = end,

@@ -232,7 +232,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     return VERDICT_FINE;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct pages *const v = self;
     if (!columns_open(&v->page.columns, j, d, e) || !means_open(&v->means, j, e))
@@ -258,7 +258,7 @@ const struct view view_page_beside = {.name = "-O html",
                                       .size = sizeof(struct pages),
                                       .formats = FORMAT_PAGE,
                                       .tables = true,
-                                      .open = open,
+                                      .prepare = prepare,
                                       .needs = NEED_PAIRS | RECORD_ACCEPTED | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
                                       .row = row,
                                       .end = end,

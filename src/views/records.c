@@ -242,7 +242,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     return VERDICT_FINE;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct records *const v = self;
     d->folds = is_dump(j) && d->format->kind == FORMAT_TEXT;
@@ -270,7 +270,7 @@ static unsigned more(const struct job *j, const struct dest *d)
 const struct view view_records = {.name = "--emit",
                                   .size = sizeof(struct records),
                                   .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
-                                  .open = open,
+                                  .prepare = prepare,
                                   .more = more,
                                   .row = row,
                                   .end = end};

@@ -330,7 +330,7 @@ struct report_view {
 #define KLD_LEAST -16.0
 
 // kld files hold rounded log-probabilities in place of logits.
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct report_view *const v = self;
     const char *base, *other;
@@ -388,7 +388,7 @@ const struct view view_report = {.name = "--report",
                                  .size = sizeof(struct report_view),
                                  .formats = FORMAT_TEXT | FORMAT_JSON,
                                  .pace = PACE_END,
-                                 .open = open,
+                                 .prepare = prepare,
                                  .needs = NEED_PAIRS | RECORD_AGREEMENT,
                                  .folds = true,
                                  .row = row,

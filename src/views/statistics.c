@@ -29,14 +29,14 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     return VERDICT_FINE;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e) { return columns_open(self, j, d, e); }
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e) { return columns_open(self, j, d, e); }
 
 static unsigned pairs(const struct job *j, const struct dest *d) { return j->args->against ? RECORD_PAIRS : 0; }
 
 const struct view view_statistics = {.name = "--emit stats",
                                      .size = sizeof(struct columns),
                                      .formats = FORMAT_CELLS | FORMAT_JSON,
-                                     .open = open,
+                                     .prepare = prepare,
                                      .needs = NEED_STATS,
                                      .more = pairs,
                                      .row = row,

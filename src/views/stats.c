@@ -122,7 +122,7 @@ static double clock_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     ((struct stats *)self)->start = clock_seconds();
     return true;
@@ -212,7 +212,7 @@ static void stats_free(void *self) { repeats_free(&((struct stats *)self)->repea
 const struct view view_stats = {.name = "--stats",
                                 .size = sizeof(struct stats),
                                 .late = true,
-                                .open = open,
+                                .prepare = prepare,
                                 .needs = NEED_STATS,
                                 .row = row,
                                 .end = end,

@@ -82,7 +82,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     return VERDICT_FINE;
 }
 
-static bool open(void *self, struct job *j, struct dest *d, struct err *e)
+static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     return means_open(&((struct table *)self)->means, j, e);
 }
@@ -94,7 +94,7 @@ const struct view view_table = {.name = "the table of variants",
                                 .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
                                 .pace = PACE_END,
                                 .tables = true,
-                                .open = open,
+                                .prepare = prepare,
                                 .needs = NEED_PAIRS,
                                 .folds = true,
                                 .row = row,

@@ -58,7 +58,7 @@ struct view {
 
     // Called when the inputs are open, and the destination is not: reads what the view needs. May choose another
     // format, and set the members of the job and the destination that depend on the view.
-    bool (*open)(void *self, struct job *j, struct dest *d, struct err *e);
+    bool (*prepare)(void *self, struct job *j, struct dest *d, struct err *e);
 
     // Returns what else is recorded of each row. Called when the destination is open.
     unsigned (*more)(const struct job *j, const struct dest *d);
