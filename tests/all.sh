@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The tests besides `make check`. Each step has a short form for CI and a long form for `make check-long`. usage: all.sh short|long [STEP]
-# Steps run in parallel, one processor each. A step writes build/steps/STEP.log, in which lines `ran: ...` name counts and seeds.
-# At the end, prints a table of the steps with wall and processor seconds. In the environment: SEED; without it, the long form chooses a
-# seed and prints it.
+# Steps run in parallel, one processor each. In the short form some steps take turns from commit to commit.
+# A step writes build/steps/STEP.log, in which lines `ran: ...` name counts and seeds. At the end, prints a table of the steps with wall and
+# processor seconds. In the environment: SEED; without it, the long form chooses a seed and prints it.
 # shellcheck disable=SC2317 # the steps are called by their names
 set -eu
 cd "$(dirname "$0")/.."
@@ -80,10 +80,10 @@ fuzzer() {
     fi
 }
 
-# In the short form clang-tidy checks a fourth of the sources.
+# In the short form clang-tidy checks an eighth of the sources.
 lint() {
-    JOBS=1 make -s lint LINT_PART="$(part 4 0)"
-    ran "lint: $(pick "clang-tidy on part $(part 4 0) of the sources" 'clang-tidy on all sources'), the other tools on all"
+    JOBS=1 make -s lint LINT_PART="$(part 8 0)"
+    ran "lint: $(pick "clang-tidy on part $(part 8 0) of the sources" 'clang-tidy on all sources'), the other tools on all"
 }
 
 # Tarball, Debian package and static program. The suite runs on the static program: every twentieth case in the short form, on one
@@ -236,7 +236,17 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-steps=(gcc_sanitizers clang_sanitizers llama lint packages fuzzer neon html explorer npx same faults portable threads soak engines lists library completions)
+# In the short form a commit runs one list of each of these pairs: its hash decides. The other list runs at later commits.
+pairs=('gcc_sanitizers|clang_sanitizers fuzzer' 'llama|threads neon portable')
+steps=(lint packages html explorer npx same faults soak engines lists library completions)
+turn=$((SAMPL_TEST_TURN / 64))
+for pair in "${pairs[@]}"; do
+    lists=("${pair%|*}" "${pair#*|}")
+    if [ "$form" = short ]; then lists=("${lists[turn % 2]}"); fi
+    # shellcheck disable=SC2206 # a list is words
+    steps=(${lists[@]} "${steps[@]}")
+    turn=$((turn / 2))
+done
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step
