@@ -347,7 +347,7 @@ switches_off() {
         sampl --help="$name" >got
         grep -q "^  $name " got || { echo "$name:"; cat got; return 1; }
     done <names
-    sampl --help=gain_diff_se | grep -q '^  gain  *fraction of the model'
+    sampl --help=gain_diff_se | grep -q "^  gain  *(--accept) fraction of the model"
     [ "$(sampl --help=entropy | grep -c '^  entropy ')" -eq 2 ]
 }
 

@@ -222,7 +222,7 @@ static bool print_table_column(const struct help *h, column_help_at *columns, co
         part++;
     const size_t len = strlen(name) - strlen(part->suffix);
     const char *help = measure_help(name, len);
-    for (size_t i = 0; columns(i, &column); i++)
+    for (size_t i = 0; !help && columns(i, &column); i++)
         if (column.name && is_column(column.name, name, len))
             help = column.help;
     if (!help)

@@ -12,7 +12,7 @@
 // A column of the comparison table, and one line that explains it.
 struct column_help {
     const char *name; // NULL: a sampler's measures name it
-    const char *help;
+    char help[160];   // begins with what the column needs, in parentheses
 };
 
 // Sets *column to the i-th column. Returns false if there is none. Views define the columns.

@@ -70,11 +70,11 @@ static const struct table_source {
     {NULL, NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
     {NULL, NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
     {NULL, NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
-    {"exact", "top-k lists: fraction of rows whose outcome is that of the full row", COLUMN_SHARE, EXACT, 0, PARTIAL},
+    {"exact", "fraction of rows whose outcome is that of the full row", COLUMN_SHARE, EXACT, 0, PARTIAL},
     {"rows", "number of good rows", COLUMN_COUNT, ROWS},
     {"gain", "fraction of the model's probability that the chain forbids, less lost: (1 - mass) - lost", COLUMN_SHARE,
      GAIN, 0, ACCEPTS},
-    {"unlisted", "top-k lists: fraction of rows whose accepted token the list does not name", COLUMN_SHARE, UNLISTED, 0,
+    {"unlisted", "fraction of rows whose accepted token the list does not name", COLUMN_SHARE, UNLISTED, 0,
      PARTIAL_ACCEPTS},
     {NULL, NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
 };
@@ -265,9 +265,18 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
 
 bool means_help(size_t i, struct column_help *column)
 {
-    if (i < SOURCES)
-        *column = (struct column_help){sources[i].name, sources[i].help};
-    return i < SOURCES;
+    static const char *const needs[] = {[IN_ALL] = "",
+                                        [MEASURES] = "",
+                                        [ACCEPTS] = "(--accept) ",
+                                        [AGAINST] = "(--against) ",
+                                        [PARTIAL] = "(top-k lists) ",
+                                        [PARTIAL_ACCEPTS] = "(top-k lists, --accept) "};
+    if (i >= SOURCES)
+        return false;
+    column->name = sources[i].name;
+    if (column->name)
+        snprintf(column->help, sizeof column->help, "%s%s", needs[sources[i].when], sources[i].help);
+    return true;
 }
 
 void means_free(struct means *m) { free(m->sums); }
