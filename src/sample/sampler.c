@@ -48,8 +48,3 @@ void divide_with_rest(void *self, struct cand *c, const struct stage *stage)
     rest_divide(c, (float)param_load(stage->sampler->params, stage->params));
     stage->sampler->apply(self, c, stage);
 }
-
-double distance_of_prob(const struct compared *of, double limit)
-{
-    return fabs(softmax_prob(of->softmax, of->own) - limit) / limit;
-}

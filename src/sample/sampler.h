@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "sample/cand.h"
+#include "sample/compared.h"
 #include "sample/context.h"
 #include "sample/history.h"
 #include "sample/rng.h"
@@ -102,14 +103,6 @@ enum limit_kind {
     LIMITS_SUM,   // the cumulative probability by rank
 };
 
-// A candidate, and the candidates that a stage has seen, for reports on how near a decision was.
-struct compared {
-    const float *logit; // [n] of the candidates, masked ones left out
-    size_t n;
-    const struct softmax *softmax; // of these
-    float own;                     // logit of the candidate
-};
-
 // The probabilities that a stage leaves for the stages behind it, where those do not take a softmax of their own.
 enum handing {
     HANDS_NOTHING,
@@ -189,8 +182,8 @@ struct sampler {
     // Checks that an enabled stage has the data of the context that its parameters need. False with *e (STATUS_USAGE).
     bool (*check)(const struct stage *stage, struct err *e);
 
-    // Returns how far a candidate's number is from the limit that the stage computes of its candidates, as a share of
-    // the limit. In f64. NULL: the limit is the first parameter, or is not known.
+    // Returns the distance of a candidate from the limit that the stage computes of its candidates (sample/compared.h).
+    // NULL: the limit is the first parameter, or is not known.
     double (*distance)(const struct stage *stage, const struct compared *of);
 
     // Returns why a parameter has no effect beside the others and the context, or takes the sampler's effect away, as a
@@ -238,9 +231,6 @@ static inline void cand_measure(struct cand *c, size_t i, double value)
     if (c->measure)
         c->measure[i] = value;
 }
-
-// The distance of a candidate's probability from a limit, as a sampler's distance returns it.
-double distance_of_prob(const struct compared *of, double limit);
 
 // Does a sampler run by `runs`, if its first parameter has this value?
 bool sampler_runs_with(const struct sampler *s, double first);

@@ -126,11 +126,12 @@ const struct sampler sampler_softmax_id = {.hands = HANDS_SOFTMAX, .name = "soft
 
 // ---- cuts
 
+enum { DEFAULT_K = 256 };
+
 // top_k_prob (akunu): the k most probable. Equal probabilities of unequal logits go by id. 0, or all there are, is 256.
 // top_k_prob_all (akunu-gpu): 0, or all there are, is all. It also ranks them for the cuts behind it.
 static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
 {
-    enum { DEFAULT_K = 256 };
     const struct engine_stage_params *const p = stage->params;
     const bool keeps_all = stage->sampler->params == top_k_all || c->n < DEFAULT_K;
     const bool given = p->k > 0 && (size_t)p->k < c->n;
@@ -182,19 +183,40 @@ static void top_p_above_rest(void *self, struct cand *c, const struct stage *sta
         top_p_cut(self, c, stage);
 }
 
+static double distance_top_k(const struct stage *stage, const struct compared *of)
+{
+    const int32_t k = ((const struct engine_stage_params *)stage->params)->k;
+    const bool all = stage->sampler->params == top_k_all;
+    return distance_of_rank(of, k > 0 ? (size_t)k : all ? of->n : DEFAULT_K);
+}
+
+static double distance_top_p(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_sum(of, ((const struct engine_stage_params *)stage->params)->top_p);
+}
+
+static double distance_min_p(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_ratio(of, ((const struct engine_stage_params *)stage->params)->min_p);
+}
+
 #define CUT(NAME, ROWS, APPLY, ...)                                                                           \
     {                                                                                                         \
         .name = (NAME), PARAMS(ROWS, engine_stage_params), .hands = HANDS_SAME, .apply = (APPLY), __VA_ARGS__ \
     }
 
-const struct sampler sampler_top_k_prob = CUT("top_k_prob", top_k, top_k_prob, .limits = LIMITS_OTHERWISE);
-const struct sampler sampler_top_k_prob_all = CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters);
-const struct sampler sampler_min_p_cut = CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE,
-                                             .runs = {ABOVE, 0}, .rest = {min_p_cut_rest, stage_always});
-const struct sampler sampler_top_p_above = CUT("top_p_above", top_p, top_p_cut, .limits = LIMITS_OTHERWISE,
-                                               .runs = {BELOW, 1}, .rest = {top_p_above_rest, stage_always});
+const struct sampler sampler_top_k_prob =
+    CUT("top_k_prob", top_k, top_k_prob, .limits = LIMITS_OTHERWISE, .distance = distance_top_k);
+const struct sampler sampler_top_k_prob_all =
+    CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters, .distance = distance_top_k);
+const struct sampler sampler_min_p_cut =
+    CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE, .distance = distance_min_p, .runs = {ABOVE, 0},
+        .rest = {min_p_cut_rest, stage_always});
+const struct sampler sampler_top_p_above =
+    CUT("top_p_above", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = distance_top_p, .runs = {BELOW, 1},
+        .rest = {top_p_above_rest, stage_always});
 const struct sampler sampler_top_p_reach =
-    CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1});
+    CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = distance_top_p, .runs = {BELOW, 1});
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 

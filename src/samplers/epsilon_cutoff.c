@@ -2,7 +2,6 @@
 // epsilon_cutoff (truncation sampling; Hewitt et al. 2022, arXiv 2210.15191): the candidates at least epsilon likely.
 // eta_cutoff, from the same paper: the bound falls where the entropy is high.
 #include "kern/expf.h"
-#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 #define BELOW_ONE RANGE(0, 0x1.fffffep-1)
@@ -59,9 +58,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
 static double distance(const struct stage *stage, const struct compared *of)
 {
     const double e = ((const struct value_params *)stage->params)->value;
-    if (stage->sampler->params != eta_params)
-        return distance_of_prob(of, e);
-    return distance_of_prob(of, fmin(e, sqrt(e) * kern_exp(-softmax_entropy(of->softmax))));
+    return stage->sampler->params == eta_params ? distance_of_eta(of, e) : distance_of_prob(of, e);
 }
 
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",

@@ -2,7 +2,6 @@
 // p_less (Tan et al. 2025, arXiv 2509.23234): the candidates at least as likely as two draws are to agree, which needs
 // no parameter. p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
 #include "kern/libm.h"
-#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {MIN_KEEP, {NULL}};

@@ -4,6 +4,8 @@
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
+#include <stdlib.h>
+
 static const struct param params[] = {
     {"p-step", "keep those before the first that is less than S times as likely as the one before; 0: all",
      FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "S", SLIDER(0, 1, 0.01)},
@@ -56,10 +58,22 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     }
 }
 
+// The number is the least ratio of two ranks down to the candidate.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    float *const x = compared_ranked(of);
+    double least = INFINITY;
+    for (size_t i = 1; x && i < of->n && x[i] >= of->own; i++)
+        least = fmin(least, libm_exp((double)x[i] - x[i - 1]));
+    free(x);
+    return distance_between(least, ((const struct value_params *)stage->params)->value);
+}
+
 const struct sampler sampler_p_step = {.name = "p_step",
                                        .letter = 'j',
                                        .foreign = true,
                                        PARAMS(params, value_params),
                                        .runs = {ABOVE, 0},
                                        .apply = apply,
+                                       .distance = distance,
                                        .rest = {rest, stage_always}};

@@ -2,6 +2,7 @@
 // softmax_cut (the engine sglang): one softmax, then top-k, top-p and min-p cut the candidates in place by their
 // probabilities of the whole vocabulary. Nothing is renormalised between the cuts: P is a share of all candidates, not
 // of those that top-k left. Formulas: sampl-spec(7).
+#include "kern/expf.h"
 #include "kern/libm.h"
 #include "sample/cand_private.h"
 #include "sample/nucleus.h"
@@ -193,5 +194,26 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
 
 static bool ends_rest(const struct stage *stage) { return cuts(stage->params); }
 
+// A candidate stays if it exceeds no limit: the number that exceeds its limit most, or comes nearest to it, decides.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    const struct cut_params *const cut = stage->params;
+    const double to_rank = cut->k > 0 ? distance_of_rank(of, (size_t)cut->k) : INFINITY;
+    double before = 0.0, excess = -INFINITY;
+    int32_t rank = 0;
+    for (size_t i = 0; i < of->n; i++)
+        if (of->logit[i] > of->own) {
+            before += softmax_prob(of->softmax, of->logit[i]);
+            rank++;
+        }
+    if (to_rank < INFINITY)
+        excess = rank < cut->k ? -to_rank : to_rank;
+    if (cut->top_p < 1.0f)
+        excess = fmax(excess, before / cut->top_p - 1.0);
+    if (cut->min_p > 0.0f)
+        excess = fmax(excess, 1.0 - kern_exp((double)of->own - of->softmax->max) / cut->min_p);
+    return fabs(excess);
+}
+
 const struct sampler sampler_softmax_cut = {
-    .name = "softmax_cut", PARAMS(params, cut_params), .apply = apply, .rest = {rest, ends_rest}};
+    .name = "softmax_cut", PARAMS(params, cut_params), .apply = apply, .distance = distance, .rest = {rest, ends_rest}};

@@ -4,6 +4,8 @@
 // keeps one more.
 #include "sample/sampler.h"
 
+#include <stdlib.h>
+
 static const struct param params[] = {
     {"tfs", "keep those before the tail, which begins where share Z of the curvature is reached; 1: all",
      FLOAT_AT(value_params, value), RANGE(0, 1), .def = 1, .metavar = "Z", SLIDER(0, 1, 0.01)},
@@ -54,12 +56,34 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_cut(c, 20.0f, (size_t)p->min_keep, keep_before_tail, stage);
 }
 
+// The number is the share of the curvature down to the candidate; for tfs_tg, to the one before it.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    const bool tg = stage->sampler->params == tg_params;
+    float *const x = of->n > 2 ? compared_ranked(of) : NULL;
+    double sum = 0.0, down_to = 0.0;
+    for (size_t i = 0; x && i + 2 < of->n; i++) {
+        const double p0 = softmax_prob(of->softmax, x[i]), p1 = softmax_prob(of->softmax, x[i + 1]),
+                     p2 = softmax_prob(of->softmax, x[i + 2]);
+        sum += fabs((p0 - p1) - (p1 - p2));
+        if (x[i + tg] >= of->own)
+            down_to = sum;
+    }
+    free(x);
+    return sum > 1e-6 ? distance_between(down_to / sum, ((const struct value_params *)stage->params)->value) : INFINITY;
+}
+
 const struct sampler sampler_tfs = {.name = "tfs",
                                     .aliases = "tfs_z",
                                     .letter = 'f',
                                     .foreign = true,
                                     PARAMS(params, value_params),
                                     .runs = {BELOW, 1},
-                                    .apply = apply};
-const struct sampler sampler_tfs_tg = {
-    .name = "tfs_tg", .foreign = true, PARAMS(tg_params, value_params), .runs = {BELOW, 1}, .apply = apply};
+                                    .apply = apply,
+                                    .distance = distance};
+const struct sampler sampler_tfs_tg = {.name = "tfs_tg",
+                                       .foreign = true,
+                                       PARAMS(tg_params, value_params),
+                                       .runs = {BELOW, 1},
+                                       .apply = apply,
+                                       .distance = distance};

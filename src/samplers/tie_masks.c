@@ -132,18 +132,38 @@ static void eta_ties(void *self, struct cand *c, const struct stage *stage)
         keep_from_p(c, &z, fminf(eta_value, sqrtf(eta_value) * kern_expf(-entropy_wide(c, &z))));
 }
 
-#define TIES(NAME, ROWS, LIMITS, APPLY, ...)                                                                     \
+static double distance_top_k(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_rank(of, (size_t)((const struct tie_params *)stage->params)->k);
+}
+
+static double distance_min_p(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_ratio(of, ((const struct tie_params *)stage->params)->min_p);
+}
+
+static double distance_epsilon(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_prob(of, ((const struct tie_params *)stage->params)->value);
+}
+
+static double distance_eta(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_eta(of, ((const struct tie_params *)stage->params)->value);
+}
+
+#define TIES(NAME, ROWS, LIMITS, DISTANCE, APPLY, ...)                                                           \
     {                                                                                                            \
         .name = (NAME), PARAMS(ROWS, tie_params), .limits = (LIMITS), .runs = {ABOVE, 0}, .rest = {__VA_ARGS__}, \
-        .apply = (APPLY)                                                                                         \
+        .apply = (APPLY), .distance = (DISTANCE)                                                                 \
     }
 
 const struct sampler sampler_top_k_ties =
-    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, top_k_ties, top_k_ties_rest, stage_always);
+    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, distance_top_k, top_k_ties, top_k_ties_rest, stage_always);
 const struct sampler sampler_min_p_prob =
-    TIES("min_p_prob", min_p, LIMITS_RATIO, min_p_prob, min_p_prob_rest, stage_always);
+    TIES("min_p_prob", min_p, LIMITS_RATIO, NULL, min_p_prob, min_p_prob_rest, stage_always);
 const struct sampler sampler_min_p_log =
-    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, min_p_log, min_p_log_rest, stage_always);
+    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, distance_min_p, min_p_log, min_p_log_rest, stage_always);
 const struct sampler sampler_epsilon_ties =
-    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, epsilon_ties, epsilon_ties_rest, stage_always);
-const struct sampler sampler_eta_ties = TIES("eta_ties", eta, LIMITS_OTHERWISE, eta_ties, NULL);
+    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, distance_epsilon, epsilon_ties, epsilon_ties_rest, stage_always);
+const struct sampler sampler_eta_ties = TIES("eta_ties", eta, LIMITS_OTHERWISE, distance_eta, eta_ties, NULL);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // top_a (BlinkDL, RWKV): the candidates at least a * p0 * p0 likely, p0 being the likeliest's probability. The surer
 // the model, the fewer they are.
-#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // top_n_sigma (Tang et al. 2024, arXiv 2411.07641): masks the logits more than n standard deviations below the largest.
 #include "sample/cand_private.h"
-#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {
@@ -57,7 +56,7 @@ static double distance(const struct stage *stage, const struct compared *of)
     for (size_t i = 0; i < of->n; i++)
         squares += (of->logit[i] - sum / (double)of->n) * (of->logit[i] - sum / (double)of->n);
     const double limit = ((const struct value_params *)stage->params)->value * sqrt(squares / (double)of->n);
-    return fabs((double)of->softmax->max - of->own - limit) / limit;
+    return distance_between((double)of->softmax->max - of->own, limit);
 }
 
 const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,

@@ -189,10 +189,15 @@ static bool log_enabled(const struct stage *stage)
     return ((const struct rising_params *)stage->params)->top_p > 0.0;
 }
 
-#define RISING(NAME, ROWS, ENABLED, APPLY)                                                           \
-    {                                                                                                \
-        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1}, \
-        .enabled = (ENABLED), .rest = {rising_rest, stage_always}, .apply = (APPLY)                  \
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_sum(of, 1.0 - (double)tail_of(stage));
+}
+
+#define RISING(NAME, ROWS, ENABLED, APPLY)                                                                \
+    {                                                                                                     \
+        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1},      \
+        .enabled = (ENABLED), .rest = {rising_rest, stage_always}, .apply = (APPLY), .distance = distance \
     }
 
 const struct sampler sampler_top_p_rising = RISING("top_p_rising", wide, NULL, top_p_rising);

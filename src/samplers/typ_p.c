@@ -2,7 +2,6 @@
 // typ_p (locally typical sampling; Meister et al. 2022, arXiv 2202.00666): the candidates whose surprise is nearest to
 // the entropy, up to cumulative probability p.
 #include "kern/libm.h"
-#include "sample/distribution.h"
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
@@ -211,17 +210,9 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->order = CAND_UNSORTED;
 }
 
-// The number is the cumulative probability of the more typical candidates.
 static double distance(const struct stage *stage, const struct compared *of)
 {
-    const double limit = ((const struct value_params *)stage->params)->value, entropy = softmax_entropy(of->softmax),
-                 ln_of_max = -of->softmax->log_sum,
-                 own = fabs((double)of->own - of->softmax->max + ln_of_max + entropy);
-    double before = 0.0;
-    for (size_t i = 0; i < of->n; i++)
-        if (fabs((double)of->logit[i] - of->softmax->max + ln_of_max + entropy) < own)
-            before += softmax_prob(of->softmax, of->logit[i]);
-    return fabs(before - limit) / limit;
+    return distance_of_typical(of, ((const struct value_params *)stage->params)->value);
 }
 
 const struct sampler sampler_typ_p = {.limits = LIMITS_OTHERWISE,

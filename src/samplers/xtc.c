@@ -2,7 +2,6 @@
 // xtc ("exclude top choices", p-e-w, text-generation-webui PR 6335): now and then drops every candidate that reaches
 // the threshold but the least likely of them.
 #include "kern/libm.h"
-#include "sample/distribution.h"
 #include "sample/sampler.h"
 
 struct xtc_params {
@@ -107,7 +106,7 @@ static double distance(const struct stage *stage, const struct compared *of)
     for (size_t i = 0; i < of->n; i++)
         if (of->logit[i] < of->own)
             next = fmaxf(next, of->logit[i]);
-    return fmin(distance_of_prob(of, threshold), fabs(softmax_prob(of->softmax, next) - threshold) / threshold);
+    return fmin(distance_of_prob(of, threshold), distance_between(softmax_prob(of->softmax, next), threshold));
 }
 
 const struct sampler sampler_xtc = {.name = "xtc",

@@ -59,6 +59,31 @@ static double gap(const struct log *l, const struct log_step *step, uint32_t id)
     return (double)x - best;
 }
 
+// Returns the softmax that a step's stage compares its candidates by: their own, or one that an earlier stage has
+// handed on. Then the logits of *of become those of that softmax, in the room behind the log's.
+static struct softmax compared_by(const struct log *l, const struct kern *kern, const struct log_step *step,
+                                  struct compared *of)
+{
+    const struct log_step *from = step;
+    while (from->stage && from->stage->sampler->hands == HANDS_SAME)
+        from--;
+    if (from < step && from->stage && from->stage->sampler->hands == HANDS_SOFTMAX) {
+        const float factor = handed_factor(from->stage);
+        float *const scaled = l->logit + l->taken;
+        memcpy(scaled, l->logit + from->at, from->n * sizeof *scaled);
+        kern->multiply(scaled, from->n, factor);
+        const struct softmax s = softmax_of(kern, scaled, from->n);
+        memcpy(scaled, of->logit, of->n * sizeof *scaled);
+        kern->multiply(scaled, of->n, factor);
+        of->logit = scaled;
+        of->own *= factor;
+        return s;
+    }
+    struct softmax s = softmax_of(kern, of->logit, of->n);
+    step_add_rest(step - 1, &s);
+    return s;
+}
+
 // Measures a candidate of the step before `step`, whose stage compared the candidate with its limit.
 static void measure_limit(const struct log *l, const struct kern *kern, const struct log_step *step, uint32_t id,
                           struct expected *x)
@@ -66,14 +91,14 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     const struct log_step *const before = step - 1;
     const float *const logit = l->logit + before->at;
     const size_t at = log_find(l, before, id);
-    struct softmax s = softmax_of(kern, logit, before->n);
-    step_add_rest(before, &s);
+    struct compared of = {.logit = logit, .n = before->n, .own = logit[at]};
+    struct softmax s = compared_by(l, kern, step, &of);
+    of.softmax = &s;
     const enum limit_kind kind = step->stage ? step->stage->sampler->limits : LIMITS_NOTHING;
     if (step->stage && step->n)
         x->gap = gap(l, step, id);
     if (step->stage && step->stage->sampler->distance && !(before->weight > -INFINITY))
-        x->margin = step->stage->sampler->distance(
-            step->stage, &(struct compared){.logit = logit, .n = before->n, .softmax = &s, .own = logit[at]});
+        x->margin = step->stage->sampler->distance(step->stage, &of);
     if (kind == LIMITS_RANK)
         x->margin = x->gap;
     if (kind == LIMITS_RATIO) {
@@ -89,6 +114,11 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     }
 }
 
+static bool has_limit(const struct log_step *step)
+{
+    return step->stage && (step->stage->sampler->limits || step->stage->sampler->distance);
+}
+
 // Finds the step that removed the token, or NULL; and the last step with a limit that set the end of what is left.
 static const struct log_step *follow(const struct log *l, const struct kern *kern, const struct log_step *end,
                                      struct expected *x, const struct log_step **edge)
@@ -99,15 +129,14 @@ static const struct log_step *follow(const struct log *l, const struct kern *ker
     x->rank = 0;
     *edge = NULL;
     for (const struct log_step *step = l->step; step <= end; step++) {
-        const bool before = x->kept,
-                   limits = step->stage && (step->stage->sampler->limits || step->stage->sampler->distance);
+        const bool before = x->kept;
         const size_t at = log_find(l, step, x->id);
         x->kept = at != SIZE_MAX;
         if (x->kept)
             x->rank = step_rank(l, kern, step, at);
         else if (before)
             removal = step;
-        if (limits && step->n < step[-1].n && last_kept(l, step) == last)
+        if (has_limit(step) && step->n < step[-1].n && last_kept(l, step) == last)
             *edge = step;
     }
     return removal;
@@ -169,12 +198,40 @@ static void measure_edge(const struct log *l, const struct kern *kern, const str
     measure_limit(l, kern, edge, id, x);
 }
 
+double expected_distance(const struct expected *x)
+{
+    const bool measured = x->limits == LIMITS_SUM || x->limits == LIMITS_RATIO;
+    return measured ? x->margin / x->limit.value : x->margin;
+}
+
+// Measures a kept candidate by the stage that was nearest to removing it: also one that removed no other candidate.
+// edge: the stage that counts if no other was nearer, or NULL.
+static void measure_nearest(const struct log *l, const struct kern *kern, const struct log_step *end,
+                            const struct log_step *edge, struct expected *x)
+{
+    double least = INFINITY;
+    if (edge) {
+        measure_edge(l, kern, edge, x->id, x);
+        least = expected_distance(x);
+    }
+    for (const struct log_step *step = l->step + 1; step <= end; step++) {
+        struct expected other = {.id = x->id, .margin = INFINITY};
+        if (step == edge || !has_limit(step) || log_find(l, step - 1, x->id) == SIZE_MAX)
+            continue;
+        measure_edge(l, kern, step, x->id, &other);
+        if (!(expected_distance(&other) < least))
+            continue;
+        measure_edge(l, kern, step, x->id, x);
+        least = expected_distance(x);
+    }
+}
+
 void trace_kept(const struct log *l, const struct cand *c, const struct log_step *end, struct expected *x)
 {
     const struct log_step *const edge = find_removal(l, c, end, x);
     x->edge = last_kept(l, end);
-    if (x->kept && edge)
-        measure_edge(l, c->kern, edge, x->id, x);
+    if (x->kept)
+        measure_nearest(l, c->kern, end, edge, x);
 }
 
 void trace_expected(const struct log *l, const struct cand *c, struct expected *x)

@@ -53,8 +53,7 @@ static size_t pack_row(const struct cand *c, uint32_t *id, float *logit)
     return n;
 }
 
-// Returns the factor of the logits in the softmax that a stage hands on.
-static float handed_factor(const struct stage *stage)
+float handed_factor(const struct stage *stage)
 {
     const struct param *const first = stage->sampler->params;
     return first && !strcmp(first->flag, "temp") ? 1.0f / (float)param_load(first, stage->params) : 1.0f;

@@ -62,6 +62,9 @@ const struct log_step *log_rest_removal(const struct log *l);
 // The probability of a logit in a step.
 double step_prob(const struct log_step *step, float logit);
 
+// The factor of the logits in the softmax that a stage hands on.
+float handed_factor(const struct stage *stage);
+
 // The last step up to this stage of the recipe, by its index.
 const struct log_step *log_step_at(const struct log *l, size_t stage);
 

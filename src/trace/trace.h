@@ -22,8 +22,12 @@ void trace_cuts(const struct log *l, const struct cand *c, const struct log_step
 // Fills in all of x: what became of the token x->id.
 void trace_expected(const struct log *l, const struct cand *c, struct expected *x);
 
-// Does so up to a step, without the draw. edge_of is set if the token is kept, and its margin is that of the token.
+// Does so up to a step, without the draw. If the token is kept, edge_of is the stage that came nearest to removing it,
+// and the margin is that of the token.
 void trace_kept(const struct log *l, const struct cand *c, const struct log_step *end, struct expected *x);
+
+// The margin of a stage's limit as a share of the limit; of a rank, in logits.
+double expected_distance(const struct expected *x);
 
 // Which lines a trace has, and how long their lists are.
 struct trace_wish {

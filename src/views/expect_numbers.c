@@ -34,14 +34,6 @@ static const struct log_step *compared_step(const struct job *j, const struct lo
                                                                                          : &l->step[l->n_steps - 1];
 }
 
-// Is the number of a candidate so near to its stage's limit that it may be kept or not? The distance
-// from limits of sums and ratios is absolute.
-static bool may_be_either(const struct expect *v, const struct expected *x)
-{
-    const bool measured = x->limits == LIMITS_SUM || x->limits == LIMITS_RATIO;
-    return x->margin <= v->margin * (measured ? x->limit.value : 1.0);
-}
-
 // Finds the candidates that are kept here or there only. Returns whether each of them may be either.
 static bool compare_kept(struct expect *v, const struct result *res)
 {
@@ -61,7 +53,7 @@ static bool compare_kept(struct expect *v, const struct result *res)
             continue;
         x->id = (uint32_t)i;
         trace_kept(res->log, res->cand, step, x);
-        near = near && may_be_either(v, x);
+        near = near && expected_distance(x) <= v->margin;
     }
     return near;
 }
