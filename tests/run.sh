@@ -14,7 +14,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 export LC_ALL=C
-documents=' install layering man readme shells '
+documents=' install layering man pages readme shells '
 : "${SAMPL_TEST_TURN:=$((16#$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)))}"
 export SAMPL_TEST_TURN
 

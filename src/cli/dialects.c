@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs whose presets are read; sampl-presets(5) has the same table.
+// The programs whose presets are read; sampl-presets(5) has a table for each, which pages.bats compares.
 #include "cli/dialects.h"
 #include "base/number.h"
 #include "out/message.h"
