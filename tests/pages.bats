@@ -76,3 +76,109 @@ llama.cpp|llama.ini|port = 8080
 END
     cut -f 1 rows | uniq | diff programs -
 }
+
+# ---- names in JSON
+
+# section PAGE HEADING: prints the lines of a section or a subsection.
+section() { awk -v heading="$2" '/^\.S[hs] / { inside = substr($0, 5) == heading } inside' "$ROOT/man/$1"; }
+
+# members [-x] COMMAND...: prints the names of all members of the JSON that sampl prints. Members of `params` are names of options, and those of
+# `notes` depend on the stage: both are left out, or with -x only those of `notes` are printed.
+members() {
+    local wanted=false
+    [ "$1" != -x ] || { wanted=true; shift; }
+    { "$SAMPL" -s 1 -O json "$@" 2>/dev/null || true; } | jq -r --argjson wanted $wanted '
+        paths | select((.[:-1] | index("params")) == null) | select(((.[:-1] | index("notes")) != null) == $wanted) | .[-1] | strings'
+}
+
+# left: reads a section. Prints the names in the left columns of its literal blocks, one a line.
+left() { awk '/^\.Bd/ { on = 1; next } /^\.Ed/ { on = 0 } on' | grep -oE '^ {0,4}[a-z][a-z0-9_]*(, [a-z0-9_]+)*(  |$)' | tr -d ' ' | tr ',' '\n'; }
+
+# Fails unless the file `printed` has each name of the file `page`, and the section in the file `text` has each name of `printed` as a word.
+same_names() {
+    sort -u -o printed printed
+    sort -u -o page page
+    [ "$(wc -l <printed)" -ge 5 ]
+    comm -13 printed page >never
+    [ ! -s never ] || { echo "never printed: $(<never)" && return 1; }
+    tr -c 'a-z0-9_' '\n' <text | sort -u >words
+    comm -23 printed words >missing
+    [ ! -s missing ] || { echo "not on the page: $(<missing)" && return 1; }
+}
+
+V=(--vocab samples/austen.gguf) N=(-n 4096) F=samples/austen.f16 T=(--accept @samples/austen.tokens)
+
+@test "the index of sampl-output(5) has exactly the fields and columns that records have" {
+    cd "$ROOT" || return 1
+    local out=$BATS_TEST_TMPDIR
+    {
+        members "${V[@]}" "${T[@]}" --rows :2 --dump-probs=2 --trace=2 "$F"
+        members "${N[@]}" --rows :1 --engine vllm-v2 --dump-probs=2 "$F"
+        members --rows :1 --dump-probs=2 samples/reply.json
+        for what in probs logprobs logits; do members "${N[@]}" --rows :1 --emit $what "$F"; done
+        members "${N[@]}" "${T[@]}" --rows :1 --emit score "$F"
+        members "${V[@]}" "${T[@]}" --rows :1 --emit stats --scatter-strength 0.2 --vs '--temp 2' "$F"
+        members "${N[@]}" --rows :1 --emit stats --against "$F" "$F"
+        members "${N[@]}" --rows :1 "$F" "$F"
+        members --on-error skip <<<'{"seq":"a","logits":[1,NaN]}'
+        "$SAMPL" -s 1 "${V[@]}" --rows :1 --dump-probs=2 --trace -O tsv "$F" | head -n 1 | tr '\t' '\n'
+    } | sort -u >"$out/printed"
+    cd "$out" || return 1
+    section sampl-output.5 'FIELDS AND COLUMNS' | sed -n 's/^\.It Li //p' | sed 's/ , /\n/g' | sort -u >page
+    [ "$(wc -l <page)" -ge 40 ]
+    diff printed page
+}
+
+@test "sampl-output(5) has exactly the numbers that stages add to a trace" {
+    cd "$ROOT" || return 1
+    local out=$BATS_TEST_TMPDIR
+    { printf '\x93NUMPY\1\0v\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }" && printf '\0\0\0\0\0\0\200?%.0s' 1 2 3 4; } >"$out/vectors.npy"
+    {
+        members -x "${N[@]}" --rows :9 --trace --repeat-penalty 1.1 --xtc-probability 0.5 "$F"
+        members -x "${N[@]}" --rows :9 --trace --scatter-adaptive --scatter-strength 0.2 --scatter-collision 0.5 "$F"
+        members -x --trace --scatter-strength 0.2 --scatter-embeddings "$out/vectors.npy" <<<'[1,2,3,2.5]'
+        for version in 1 2; do members -x "${N[@]}" --rows :2 --trace --mirostat $version "$F"; done
+        members -x "${N[@]}" --rows :2 --trace --samplers adaptive_p --adaptive-target 0.3 "$F"
+    } | sort -u >"$out/printed"
+    cd "$out" || return 1
+    section sampl-output.5 Traces | awk "/A stage's main parameter/ { on = 1 } on" | left | sort -u >page
+    diff printed page
+}
+
+@test "sampl-output(5) has exactly the members of the reports of --expect and --draws" {
+    cd "$ROOT" || return 1
+    local out=$BATS_TEST_TMPDIR seed
+    "$SAMPL" -s 1 "${N[@]}" --emit logits -O npy --rows :2 --samplers top_k --top-k 41 -o "$out/port.npy" "$F"
+    {
+        members "${V[@]}" --expect @samples/austen.tokens "$F"
+        members "${N[@]}" --rows :4 --engine vllm-v2 --expect @samples/austen.tokens "$F"
+        members "${V[@]}" --rows :2 --after top_k --emit logits --expect "$out/port.npy" "$F"
+        members "${N[@]}" --rows :4 --expect 0,0,0,0 "$F" "$F"
+        members --on-error skip --expect 0 <<<'{"seq":"a","logits":[1,NaN]}'
+    } >"$out/printed"
+    section sampl-output.5 Differences >"$out/text"
+    left <"$out/text" >"$out/page"
+    (cd "$out" && same_names)
+
+    for seed in 1 2 3; do "$SAMPL" "${N[@]}" -s $seed --neutral --temp 5 -o "$out/draws.$seed" "$F"; done
+    paste -d ' ' "$out"/draws.? >"$out/draws"
+    members "${V[@]}" --draws "$out/draws" "$F" >"$out/printed"
+    section sampl-output.5 'Tests of draws' >"$out/text"
+    left <"$out/text" >"$out/page"
+    (cd "$out" && same_names)
+}
+
+@test "sampl-input(5) and sampl-compare(7) have exactly the members of lists and of the report" {
+    cd "$ROOT" || return 1
+    local out=$BATS_TEST_TMPDIR
+    members "${N[@]}" "${T[@]}" --rows :2 --emit list=2 "$F" >"$out/printed"
+    section sampl-input.5 'Lists with a tail' >"$out/text"
+    # The block of tensors follows the block of members.
+    awk '/^\.Fl O Cm safetensors/ { exit } 1' "$out/text" | left >"$out/page"
+    (cd "$out" && same_names)
+
+    members "${N[@]}" "${T[@]}" --rows :9 --report --against "$F" "$F" >"$out/printed"
+    section sampl-compare.7 REPORT >"$out/text"
+    awk '/prints one object/ { on = 1 } /Undefined/ { exit } on' "$out/text" | left >"$out/page"
+    (cd "$out" && same_names)
+}
