@@ -19,7 +19,7 @@ load helper
     printf '[1,2,3]\n[1,2,3,4]\n[1,2]\n' >a.json
     printf '[1,2,3]\n[1,2]\n[1,2,3,4,5]\n' >b.json
     sampl -s 1 --neutral --against b.json a.json -O tsv 2>note >/dev/null
-    [ "$(cat note)" = 'sampl: note: --against: row 1 has 4 and 2 tokens; of two widths, the ids that both have are compared' ]
+    [ "$(cat note)" = 'sampl: note: --against: row 1 has 4 and 2 tokens; only the ids that both have are compared' ]
 }
 
 @test "a text with a comma does not look like CSV, and what does becomes rows by the command of the message" {

@@ -116,7 +116,7 @@ def idle(case):
 
 def remarks(case, chain, names, pairs, text):
     """The remarks of --print-chain."""
-    for remark in re.findall(r"^remark: (.*)$", text, re.M):
+    for remark in re.findall(r"^note: (.*)$", text, re.M):
         if remark == "top-p 0 keeps one token":
             code, out, _ = case.run(*chain, *words(pairs), "--emit", "stats", "-O", "json")
             if code == 0:
@@ -134,7 +134,7 @@ def temperatures(case):
     between = rng.choice(["", ";top_k", ";min_p"])
     chain = "--samplers", between.join([f"temperature={v}" + ";" for v in values]).replace(";;", ";").strip(";")
     _, text, _ = case.run(*chain, "--print-chain")
-    for count, product in re.findall(r"remark: (\d+) temperatures multiply: together they are (\S+)", text):
+    for count, product in re.findall(r"note: (\d+) temperatures multiply: together they are (\S+)", text):
         plain = case.run("--samplers", ";".join(f"temperature={v}" for v in values), "--emit", "probs", "-O", "json")[1]
         one = case.run("--samplers", f"temperature={product}", "--emit", "probs", "-O", "json")[1]
         a, b = ([json.loads(line) for line in x.splitlines()] for x in (plain, one))

@@ -325,7 +325,7 @@ refuses_usage() {
         case $metavar in
         -) case $name in
             help | version | list-presets | print-grammar) refuses_usage "--$name takes no value" "--$name=1" ;;
-            *) refuses_usage "--$name: '1' is neither true nor false" "--$name=1" ;;
+            *) refuses_usage "--$name: '1' is not true or false" "--$name=1" ;;
             esac ;;
         '['*) ;;
         *) refuses_usage "--$name needs a value" "--$name" ;;

@@ -57,7 +57,7 @@ agrees() {
     run -4 --separate-stderr austen --vocab "$VOCAB" --expect @other
     [ "$output" = 'row 99: expected 7 "(", the chain gives 441 " am"
   7 is not among the 22 kept: top_k removed it: rank 1542 of 40
-  draw 0.1529 lies in 441'"'"'s share [0.0000, 0.3351)
+  draw 0.1529 lies in 441'"'"'s interval [0.0000, 0.3351)
 1 of 256 rows differ
   1  top_k' ]
     # shellcheck disable=SC2154 # run sets it

@@ -237,25 +237,25 @@ shape (9223372036854775809, 1) is too large~{$d, $o, 'shape': (92233720368547758
 shape (4, 4611686018427387904) is too large~{$d, $o, 'shape': (4, 4611686018427387904)}
 shape (18446744073709551617,) is too large~{$d, $o, 'shape': (18446744073709551617,)}
 shape (99999999999999999999999, 3) is too large~{$d, $o, 'shape': (99999999999999999999999, 3)}
-byte 61: the npy header is no dict~{$d, $o, 'shape': (-2, 3)}
-byte 62: the npy header is no dict~{$d, $o, 'shape': (2.0, 3)}
-byte 63: the npy header is no dict~{$d, $o, 'shape': (2 3)}
-byte 60: the npy header is no dict~{$d, $o, 'shape': [2, 3]}
-the npy header is no dict~{$d, $o, 'shape': (2, 3}
-the npy header is no dict~{$d, $o, 'shape': (2, 3)
-the npy header is no dict~{$d, $o}
-the npy header is no dict~{$d, $s}
-the npy header is no dict~{$o, $s}
-the npy header is no dict~{$d, $d, $o, $s}
-the npy header is no dict~{$d, $o, $s, 'x': 1}
-the npy header is no dict~{$d, 'fortran_order': 0, $s}
-the npy header is no dict~{$d, 'fortran_order': Tru, $s}
-the npy header is no dict~{$d, 'fortran_order, $s}
-the npy header is no dict~{$d, $o, $s} x
-the npy header is no dict~[$d, $o, $s]
-the npy header is no dict~{'descr'
-the npy header is no dict~{'descr':
-the npy header is no dict~
+byte 61: the npy header is not a dict~{$d, $o, 'shape': (-2, 3)}
+byte 62: the npy header is not a dict~{$d, $o, 'shape': (2.0, 3)}
+byte 63: the npy header is not a dict~{$d, $o, 'shape': (2 3)}
+byte 60: the npy header is not a dict~{$d, $o, 'shape': [2, 3]}
+the npy header is not a dict~{$d, $o, 'shape': (2, 3}
+the npy header is not a dict~{$d, $o, 'shape': (2, 3)
+the npy header is not a dict~{$d, $o}
+the npy header is not a dict~{$d, $s}
+the npy header is not a dict~{$o, $s}
+the npy header is not a dict~{$d, $d, $o, $s}
+the npy header is not a dict~{$d, $o, $s, 'x': 1}
+the npy header is not a dict~{$d, 'fortran_order': 0, $s}
+the npy header is not a dict~{$d, 'fortran_order': Tru, $s}
+the npy header is not a dict~{$d, 'fortran_order, $s}
+the npy header is not a dict~{$d, $o, $s} x
+the npy header is not a dict~[$d, $o, $s]
+the npy header is not a dict~{'descr'
+the npy header is not a dict~{'descr':
+the npy header is not a dict~
 TABLE
     [ "$n" -gt 35 ]
 }
@@ -272,7 +272,7 @@ TABLE
     printf '\223NUMPY\2\0\377\377\377\377{}' >bad
     refused "the npy header has 4294967295 bytes" bad
     printf '\223NUMPY\1\0\0\0\n\n' >bad
-    refused "the npy header is no dict" bad
+    refused "the npy header is not a dict" bad
     : >empty.npy
     fails_with 1 "the input does not begin as npy files do" -f npy empty.npy
     perl -MWriters -e 'put "a.npy", npy_file("<f4", "(2, 3)", "\0" x 24)'

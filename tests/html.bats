@@ -188,7 +188,7 @@ data() {
     jq -r '.texts[.accepted[0] | tostring] | ltrimstr(" ")' all.jsonl | head -1 >expected
     grep -m1 -o '<a href="#r0"[^<]*' page | sed 's/.*> *//' >text
     same text expected
-    grep -q 'this is no generation. The text has the accepted tokens. 20 rows of 4096 tokens, sampl [0-9.]*, seed 1' page
+    grep -q 'no text is generated. The text has the accepted tokens. 20 rows of 4096 tokens, sampl [0-9.]*, seed 1' page
     # The drawn token stands with the accepted one where they differ.
     grep -o '<a href="#r[^>]* data-drawn="[^"]*"' page | sed 's/.*data-drawn="\(.*\)"/\1/' >records
     jq -r 'select(.accepted[0] != .record.id) | .texts[.record.id | tostring] | gsub("\n"; "\\n") | @html' all.jsonl >expected
@@ -228,13 +228,13 @@ data() {
 
 @test "-O html: a page says what it is: its rows, their width, the seed, and a command that makes it again" {
     html --rows 3:9 --vocab "$ROOT/samples/austen.gguf" --logit-bias '5-inf' --grammar 'root ::= [^"<&'"'"'] .*' "$AUSTEN" >page
-    grep -q 'this is no generation. 6 rows of 4096 tokens, sampl [0-9.]*, seed 1' page
+    grep -q 'no text is generated. 6 rows of 4096 tokens, sampl [0-9.]*, seed 1' page
     eval "$(command_of page)" >again
     same page again
-    html --rows 3 -n 4096 "$AUSTEN" | grep -q 'generation. 1 row of 4096 tokens, sampl'
-    html -f f32 -n 4 < <(f32 1 2 3 4) | grep -q 'generation. Rows of 4 tokens, sampl'
-    html -f f32 -n 4 /dev/null | grep -q 'generation. No rows, sampl'
-    html --rows 3:5 -n 4096 "$AUSTEN" --vs '--temp 2' | grep -q 'generation. 2 rows of 4096 tokens, sampl'
+    html --rows 3 -n 4096 "$AUSTEN" | grep -q 'generated. 1 row of 4096 tokens, sampl'
+    html -f f32 -n 4 < <(f32 1 2 3 4) | grep -q 'generated. Rows of 4 tokens, sampl'
+    html -f f32 -n 4 /dev/null | grep -q 'generated. No rows, sampl'
+    html --rows 3:5 -n 4096 "$AUSTEN" --vs '--temp 2' | grep -q 'generated. 2 rows of 4096 tokens, sampl'
 }
 
 @test "-O html with --sweep: a page with more than twelve chains shows twelve in its rows, and all with --dump-probs" {

@@ -85,7 +85,7 @@ for option in json.load(sys.stdin)["options"]:
         case $name in
         *-file | scatter-embeddings | scatter-metric | perf | no-perf | backend-sampling | gpt-oss-*)
             run -3 check once "--$name=1"
-            [[ $output == *"opens no file"* || $output == *"is no option of a chain"* ]] || { echo "$name: $output"; return 1; }
+            [[ $output == *"opens no file"* || $output == *"is not an option of a chain"* ]] || { echo "$name: $output"; return 1; }
             continue
             ;;
         samplers) value=top_k ;;

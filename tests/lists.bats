@@ -205,7 +205,7 @@ exact() {
 
 @test "--draws says how many rows it leaves out, and why" {
     run -1 sampl --draws recorded --neutral "$ROOT/tests/cases/list-beside.json"
-    [ "${lines[0]}" = "sampl: --draws: no row is left to test: the lists of 3 rows do not tell the chain's distribution, and 0 rows are bad" ]
+    [ "${lines[0]}" = "sampl: --draws: no row is left to test: the lists of 3 rows do not decide the chain's distribution, and 0 rows are bad" ]
     reply 1=-1,2=-1.5 1=-0.1,2=-3 >list.json
     run sampl --draws recorded --samplers top_p --top-p 0.8 list.json
     [ "${lines[0]}" = '1 row, 1 draw; 1 more row left out: 0 bad, 1 not exact' ]
@@ -437,13 +437,13 @@ lists() {
     wrong '"tail":{"n":3,"max":2,"lse":2.5,"xmean":2.1}' 'tail.xmean is 2.1, but the other members allow 1.40138771 to 2'
     wrong '"n_vocab":5,"tail":{"n":3,"max":2,"lse":2.5,"sum":2}' 'tail.sum is 2, but the other members allow 1.44996219 to 1.44996669'
     wrong '"tail":{"n":3,"sd":-1}' 'tail.sd is -1, but the other members allow 0 to 3.40282347e+38'
-    wrong '"tail":{"n":1.5}' 'tail.n is 1.5, which is no number of tokens'
+    wrong '"tail":{"n":1.5}' 'tail.n is 1.5, which is not a number of tokens'
     wrong '"n_vocab":9,"tail":{"n":3,"masked":3}' 'tail.n 3, tail.masked 3 and 2 listed tokens are not a vocabulary of 9'
     wrong '"n_vocab":9,"tail":null' 'tail.n 0, tail.masked 0 and 2 listed tokens are not a vocabulary of 9'
     wrong '"tail":{"n":0,"masked":1,"lse":1}' 'tail.lse is 1, but the other members allow -inf to -inf'
     wrong '"tail":{"n":3,"max":2},"accept":7,"accept_logit":3' 'the token that follows the row has the logit 3, which the tail excludes'
     wrong '"tail":{"n":3,"masked":0,"max":2},"accept":7,"accept_logit":null' 'the token that follows the row has the logit -inf, which the tail excludes'
-    wrong '"tail":{"n":"3"}' 'tail.n is no number'
+    wrong '"tail":{"n":"3"}' 'tail.n is not a number'
     wrong '"n_vocab":9.5,"tail":{"n":3}' 'n_vocab is 9.5, --n-vocab 0'
     wrong '"tail":{"n":0,"masked":20000000}' 'a list without a tail has a vocabulary of at most 16777216'
     run -1 sampl -s 1 -n 8 <<<'{"ids":[3,1],"logits":[5,4],"n_vocab":9,"tail":{}}'

@@ -262,7 +262,7 @@ parallel() {
     # An error in a later piece ends the run there, and its message has the number of the position.
     sed 's/"id":63,"token":"t63","bytes":.116,54,51.,"logprob":-0.5/"id":"?"/' long.json >bad.json
     run -1 sampl -s 3 bad.json
-    [ "${lines[9]}" = 'sampl: bad.json: row 9: position 9 of the reply is no token' ] && [ ${#lines[@]} = 10 ]
+    [ "${lines[9]}" = 'sampl: bad.json: row 9: position 9 of the reply is not a token' ] && [ ${#lines[@]} = 10 ]
     head -c 2000000 long.json >cut.json
     run -1 sampl -s 3 cut.json
     # The rows of whole pieces are printed, and the error has the number of the next one. Small pieces give all nine.

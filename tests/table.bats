@@ -151,7 +151,7 @@ print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
     [ "$(cat marks)" = 'true false ' ]
 }
 
-@test "--against: of rows of two widths, the ids that both have are compared" {
+@test "--against: of rows of two widths, only the ids that both have are compared" {
     need_numpy
     /usr/bin/python3 -c '
 import numpy as np
@@ -161,7 +161,7 @@ np.save("cut.npy", x[:, :50])
 np.save("narrow.npy", np.flip(x[:, :50], 0))'
     sampl -s 1 --neutral cut.npy --against narrow.npy -O json | jq -c 'del(.name)' >want
     sampl -s 1 --neutral wide.npy --against narrow.npy -O json 2>note | jq -c 'del(.name)' | cmp - want
-    [ "$(cat note)" = 'sampl: note: --against: row 0 has 60 and 50 tokens; of two widths, the ids that both have are compared' ]
+    [ "$(cat note)" = 'sampl: note: --against: row 0 has 60 and 50 tokens; only the ids that both have are compared' ]
     sampl -s 1 --neutral -t 2 wide.npy --against narrow.npy -O json 2>note | jq -c 'del(.name)' | cmp - want
     [ "$(sampl -s 1 --top-k 5 cut.npy --against wide.npy -O json 2>note | jq -c '[.overlap, .js, .kl]' | tail -n 1)" = '[1,0,0]' ]
 }

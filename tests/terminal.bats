@@ -195,11 +195,11 @@ CLEAR=$'\r\033[K'
 }
 
 @test "a run that reads rows from the terminal prints a note" {
-    terminal 80 'tells more\r\n:[1,2,3]\n\x04' -- "$SAMPL" --top-k 1 >got
-    [ "$(head -1 got)" = "sampl: note: reading rows of logits from the terminal, such as [1.5, -0.2, 3]; Ctrl-D ends them, and sampl --help tells more" ]
+    terminal 80 'explains more\r\n:[1,2,3]\n\x04' -- "$SAMPL" --top-k 1 >got
+    [ "$(head -1 got)" = "sampl: note: reading rows of logits from the terminal, such as [1.5, -0.2, 3]; Ctrl-D ends them; sampl --help explains more" ]
     [ "$(tail -1 got)" = 2 ]
-    terminal 80 'tells more\r\n:\x04' -- "$SAMPL" --top-k 1 -f f32 -n 3 >got
-    [ "$(cat got)" = "sampl: note: reading rows of logits from the terminal; Ctrl-D ends them, and sampl --help tells more" ]
+    terminal 80 'explains more\r\n:\x04' -- "$SAMPL" --top-k 1 -f f32 -n 3 >got
+    [ "$(cat got)" = "sampl: note: reading rows of logits from the terminal; Ctrl-D ends them; sampl --help explains more" ]
     echo '[1,2,3]' >rows.json
     [ "$(terminal 80 -- "$SAMPL" --top-k 1 rows.json)" = 2 ]
     [ "$(echo '[1,2,3]' | terminal 80 -- sh -c "echo '[1,2,3]' | '$SAMPL' --top-k 1")" = 2 ]

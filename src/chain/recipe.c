@@ -74,8 +74,8 @@ bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at
             *at = i;
     }
     if (found > 1 && !wanted)
-        return err_set(e, STATUS_USAGE, "--after: the chain has '%.*s' %zu times, say %.*s#1 to %.*s#%zu", len, text,
-                       found, len, text, len, text, found);
+        return err_set(e, STATUS_USAGE, "--after: the chain has '%.*s' %zu times; name one, from %.*s#1 to %.*s#%zu",
+                       len, text, found, len, text, len, text, found);
     return (found && found >= (size_t)wanted) ||
            err_set(e, STATUS_USAGE, "--after: the chain has no stage '%s'; --print-chain shows those that it has",
                    text);

@@ -70,7 +70,7 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
     if (value && !row->metavar && !row->flag)
         return err_set(e, STATUS_USAGE, "--%s takes no value", row->name);
     if (r->chain_only && row->group != GROUP_CHAIN && row->set)
-        return err_set(e, STATUS_USAGE, "--%s is no part of a chain: it is the same for all", row->name);
+        return err_set(e, STATUS_USAGE, "--%s is not part of a chain: it is the same for all", row->name);
     if (row->set)
         return args_set(r->a, row, value, r->preset, e) || (!r->preset && hint_value(row, value, e));
     args_give(r->a, row, r->preset);

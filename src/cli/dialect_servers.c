@@ -22,10 +22,10 @@ static void note_history(struct foreign *f)
     if (f->engine->options)
         return;
     if (sglang && (amounts || foreign_active(f, "repeat-penalty")))
-        f->with_prompt = "penalties count the prompt, too; --engine sglang counts generated tokens only";
+        f->with_prompt = "penalties look back on the prompt, too; with --engine sglang only on generated tokens";
     else if (!sglang && amounts)
-        f->with_prompt = "presence and frequency penalties count the prompt, too; --engine vllm counts generated "
-                         "tokens only";
+        f->with_prompt = "presence and frequency penalties look back on the prompt, too; with --engine vllm only on "
+                         "generated tokens";
 }
 
 void openai_finish(struct foreign *f)

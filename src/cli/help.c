@@ -263,8 +263,8 @@ static void print_frame(const struct help *h, bool all)
         printf("  %s\n", example[i]);
     putchar('\n');
     wrap(h,
-         "To choose a sampler, take a text by people, of 600 tokens or more, and lose 5 % of its tokens: "
-         "samples/tune/match.sh finds each sampler's value. There the larger gain wins. See sampl-compare(7).",
+         "To choose a sampler, take a text of 600 tokens or more that people wrote. samples/tune/match.sh finds each "
+         "sampler's value that loses 5 % of its tokens. The larger gain wins. See sampl-compare(7).",
          0, 0);
     wrap(h, "Exit status: 0 success, 1 bad data, 2 usage, 3 I/O failed, 4 differences.", 0, 0);
     wrap(h,

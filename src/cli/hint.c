@@ -12,7 +12,7 @@
 
 #define NO_MODEL "sampl runs no model; leave it out"
 #define NO_CHAT  "sampl holds no conversation; leave it out"
-#define NO_SERVE "sampl is no server; leave it out"
+#define NO_SERVE "sampl is not a server; leave it out"
 #define VOCAB    "sampl runs no model; --vocab reads its vocabulary"
 #define PROMPT   "sampl has no tokenizer; --prompt-tokens takes the prompt's ids"
 #define PREDICT  "sampl samples each row once; --rows :N ends after N"
@@ -230,8 +230,8 @@ bool hint_detached_number(const struct args *a, struct err *e)
     for (size_t i = 0; name && i < a->files.n; i++) {
         const char *const file = a->files.word[i];
         if (*file && !file[strspn(file, "0123456789")] && !file_exists(file))
-            return err_set(e, STATUS_USAGE, "'%s' is no file; the number of --%s follows an '=': --%s=%s", file, name,
-                           name, file);
+            return err_set(e, STATUS_USAGE, "'%s' is not a file; the number of --%s follows an '=': --%s=%s", file,
+                           name, name, file);
     }
     return true;
 }

@@ -58,7 +58,7 @@ static bool set_seed(const struct option_row *row, const char *value, struct arg
 static bool set_string(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     FIELD(const char *) = value;
-    return *value || !option_names_file(row) || err_set(e, STATUS_USAGE, "--%s: '' is no file name", row->name);
+    return *value || !option_names_file(row) || err_set(e, STATUS_USAGE, "--%s: '' is not a file name", row->name);
 }
 
 // Sets --against, which is given once.
@@ -324,7 +324,7 @@ static const struct option_row table[] = {
      .help = "switch every sampler off and reset its parameters; =false: reset them to the defaults"},
     {"seed", COMMON, .brief = "s", .metavar = "N", CHAIN, .def = "-1", AT(seed), .low = -1, .high = UINT32_MAX,
      .set = set_seed,
-     .help = "seed of the draws; -1: a random one"},
+     .help = "seed of the random numbers; -1: a random seed"},
     {"engine", COMMON, .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = set_choice, .choices = ENGINE_NAMES,
      .help = "program whose pipeline to run; each has its own defaults"},
     {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, LIST(LIST_BIASES),
@@ -334,11 +334,11 @@ static const struct option_row table[] = {
      .help = "text that DRY does not match across; replaces the defaults; none: no breakers; may be repeated"},
     {"escape", .brief = "e", CHAIN, .flag = true, AT(chain.no_escape), .low = true, .set = set_flag,
      .help = "resolve escapes in --dry-sequence-breaker; this is the default"},
-    {"no-escape", CHAIN, FLAG(chain.no_escape), .help = "take the texts of --dry-sequence-breaker as they are"},
+    {"no-escape", CHAIN, FLAG(chain.no_escape), .help = "do not resolve escapes in --dry-sequence-breaker"},
     {"dry-breaker-tokens", .metavar = "LIST", CHAIN, IDS(LIST_BREAKER_IDS),
      .help = "ids that DRY does not match across; 1,2,3 or @FILE; replace the default texts; may be repeated"},
     {"bad-word-tokens", .metavar = "LIST", CHAIN, IDS(LIST_BANS),
-     .help = "ids of a sequence to ban; 1,2,3 or @FILE; the last id is masked behind the others; may be repeated"},
+     .help = "ids of a sequence to ban; 1,2,3 or @FILE; the last id is masked after the others; may be repeated"},
     {"eog-tokens", .metavar = "LIST", CHAIN, IDS(LIST_ENDS),
      .help = "ids that end a text, for --min-tokens; besides those of the vocabulary; may be repeated"},
     {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR,
@@ -358,9 +358,9 @@ static const struct option_row table[] = {
     {"reasoning-budget-message", .metavar = "TEXT", CHAIN, .low = LIST_MESSAGE, .set = set_list,
      .help = "text to force before the end tag; needs --vocab"},
     {"reasoning-start", .metavar = "TAG", CHAIN, .low = LIST_START, .set = set_list,
-     .help = "tag that starts the count; ids 1,2,3, or a text with --vocab"},
+     .help = "tag at which the budget begins; ids 1,2,3, or a text with --vocab"},
     {"reasoning-end", .metavar = "TAG", CHAIN, LIST(LIST_END_TAGS),
-     .help = "tag that ends the count; ids or a text; may be repeated"},
+     .help = "tag at which the budget ends; ids or a text; may be repeated"},
     {"scatter-embeddings", .metavar = "FILE", CHAIN, SCATTER, AT(embeddings), .set = set_string,
      .help = "tokens with near vectors exchange probability, not near ranks; the model's embedding matrix as "
              "safetensors, npy or GGUF"},
@@ -390,7 +390,7 @@ static const struct option_row table[] = {
      .help = "compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, "
              "logprobs or logits the file has rows of numbers"},
     {"expect-most", .metavar = "N", TUNING, AT(expect_most), .set = set_whole, .high = MOST_ROWS,
-     .help = "end the list of --expect after N rows that differ; the counts go on"},
+     .help = "end the list of --expect after N rows that differ; further rows are still counted"},
     {"draws", .metavar = "FILE", TUNING, AT(draws), .set = set_string,
      .help = "test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of "
              "the input"},
@@ -398,10 +398,10 @@ static const struct option_row table[] = {
      .help = "p-value below which a test of --draws rejects the draws"},
     {"tolerance", .metavar = "X", TUNING, .def = "1e-06", AT(tolerance), .set = set_number, .high = FLT_MAX,
      .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
-             "within which a difference does not count"},
+             "within which a difference is counted apart"},
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = set_choice,
      .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
-     .help = "format; html is a page to look at, safetensors is for lists"},
+     .help = "format; html is a page for a browser, safetensors is for lists"},
     {"output", COMMON, .brief = "o", .metavar = "FILE", OUT, AT(output), .set = set_string,
      .help = "write to FILE; whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush the output after each row"},

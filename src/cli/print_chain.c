@@ -111,7 +111,7 @@ static void write_remarks(const struct chain_text *t)
     struct builder lines = {0};
     remarks_write(&lines, t->r);
     for (const char *at = lines.text; at && *at; at += strcspn(at, "\n") + 1)
-        builder_format(t->text, "remark: %.*s\n", (int)strcspn(at, "\n"), at);
+        builder_format(t->text, "note: %.*s\n", (int)strcspn(at, "\n"), at);
     t->text->failed = t->text->failed || lines.failed;
     builder_free(&lines);
 }

@@ -147,7 +147,7 @@ static bool read_sweep(struct sweep *s, const struct options *o, const char *wor
     if (!s->row)
         return err_set(e, STATUS_USAGE, "--sweep: there is no option '%.*s'", err_clip_part(word, len, 40), word);
     if (s->row->group != GROUP_CHAIN)
-        return err_set(e, STATUS_USAGE, "--sweep: --%s is no part of a chain: it is the same for all", s->row->name);
+        return err_set(e, STATUS_USAGE, "--sweep: --%s is not part of a chain: it is the same for all", s->row->name);
     const char *const list = word + len + 1;
     const bool number = !s->row->choices && strchr(list, ':') && (s->row->param || !strcmp(s->row->name, "seed"));
     return number ? add_range_values(s, list, e) : add_list_values(s, list, e);

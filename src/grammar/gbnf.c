@@ -240,7 +240,7 @@ static void read_rule(struct gbnf *p)
         return;
     struct grammar_rule *const rule = &p->g->rule[p->owner];
     if (rule->n_alts && !p->twice.status) {
-        err_set(&p->twice, STATUS_USAGE, "the rule '%.*s' is defined again; the last definition counts",
+        err_set(&p->twice, STATUS_USAGE, "the rule '%.*s' is defined again; the last definition is used",
                 GBNF_FROM(p, start));
         gbnf_place(p, start, &p->twice);
     }

@@ -17,9 +17,9 @@ struct grammar;
 
 // Reads text[0..len). The vocabulary v resolves <text> and bounds <[id]>. If v is NULL, every token is accepted, and
 // the grammar serves only as a check of the text. Returns the grammar, which the caller frees; e->status is then
-// STATUS_OK or, if *e is a warning of a rule that is defined again, STATUS_USAGE: the last definition counts. NULL with
-// *e if the text is no grammar (STATUS_USAGE), or if memory is short. An error begins with the line and the column,
-// from 1, in characters.
+// STATUS_OK or, if *e is a warning of a rule that is defined again, STATUS_USAGE: the last definition is used. NULL
+// with *e if the text is no grammar (STATUS_USAGE), or if memory is short. An error begins with the line and the
+// column, from 1, in characters.
 struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct err *e);
 
 // Appends text[0..len), which has been read without a fault, in a form that a terminal can show. It is an equal

@@ -99,7 +99,7 @@ static const cJSON *choose_matrix(const cJSON *root, struct err *e)
     if (!found)
         err_set(e, STATUS_DATA,
                 "no tensor is named embed_tokens.weight, wte.weight or tok_embeddings.weight, or ends "
-                "in such a name; of a model in several files, give the one with the embedding matrix");
+                "in such a name; if a model has several files, give the one with the embedding matrix");
     return found;
 }
 
@@ -114,7 +114,7 @@ static bool find_tensor(struct embeddings *m, struct source *s, const cJSON *roo
         return false;
     snprintf(what, sizeof what, "tensor '%.*s'", SHOWN(tensor->string));
     if (cJSON_GetArraySize(shape) != 2 || !safetensors_whole(shape, 0, &n) || !safetensors_whole(shape, 1, &width))
-        return err_set(e, STATUS_DATA, "%s has not the two dimensions of a matrix, tokens and numbers", what);
+        return err_set(e, STATUS_DATA, "%s does not have the two dimensions of a matrix, tokens and numbers", what);
     return embeddings_type(m, what, type ? type : "?", CONVERT, e) && embeddings_shape(m, what, n, width, e) &&
            safetensors_data(tensor, (uint64_t)m->n * m->bytes, &begin, e) && embeddings_data(m, s, begin, e);
 }
@@ -217,7 +217,8 @@ static bool open_gguf(struct embeddings *m, struct source *s, struct err *e)
     if (!t.found)
         return err_set(e, STATUS_DATA, "the GGUF file has no tensor %s", GGUF_MATRIX);
     if (t.dims != 2)
-        return err_set(e, STATUS_DATA, "%s has not the two dimensions of a matrix, tokens and numbers", GGUF_MATRIX);
+        return err_set(e, STATUS_DATA, "%s does not have the two dimensions of a matrix, tokens and numbers",
+                       GGUF_MATRIX);
     m->blocks = t.type == GGUF_Q8_0;
     if (!m->blocks &&
         !embeddings_type(m, GGUF_MATRIX, tensor_type(t.type, text),
@@ -226,10 +227,10 @@ static bool open_gguf(struct embeddings *m, struct source *s, struct err *e)
                          e))
         return false;
     if (m->blocks && t.dim[0] % EMBEDDING_BLOCK)
-        return err_set(e, STATUS_DATA, "%s has vectors of %" PRIu64 " numbers, no multiple of Q8_0's %d", GGUF_MATRIX,
-                       t.dim[0], EMBEDDING_BLOCK);
+        return err_set(e, STATUS_DATA, "%s has vectors of %" PRIu64 " numbers, not a multiple of Q8_0's %d",
+                       GGUF_MATRIX, t.dim[0], EMBEDDING_BLOCK);
     if (!alignment || alignment % 8)
-        return err_set(e, STATUS_DATA, "general.alignment %" PRIu64 " is no multiple of 8", alignment);
+        return err_set(e, STATUS_DATA, "general.alignment %" PRIu64 " is not a multiple of 8", alignment);
     const uint64_t end = (g.at + alignment - 1) / alignment * alignment;
     return embeddings_shape(m, GGUF_MATRIX, t.dim[1], t.dim[0], e) &&
            embeddings_data(m, s, t.begin < UINT64_MAX - end ? end + t.begin : UINT64_MAX, e);

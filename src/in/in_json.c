@@ -129,7 +129,7 @@ static bool tail_number(const cJSON *object, const char *where, const char *name
 {
     const cJSON *const value = json_member(object, name);
     if (value && !cJSON_IsNumber(value))
-        return err_set(e, STATUS_DATA, "%s%s is no number", where, name);
+        return err_set(e, STATUS_DATA, "%s%s is not a number", where, name);
     if (value)
         *x = f32 ? (double)(float)value->valuedouble : value->valuedouble;
     return true;

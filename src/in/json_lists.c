@@ -71,7 +71,7 @@ static bool read_listed_tokens(struct sparse *s, const cJSON *ids, const cJSON *
         if (json_id(id) < 0)
             return err_set(e, STATUS_DATA, "element %zu of the ids is not a whole number from 0 to 2147483647", i);
         if (!cJSON_IsNumber(number) && !cJSON_IsNull(number))
-            return err_set(e, STATUS_DATA, "element %zu of the row is no number", i);
+            return err_set(e, STATUS_DATA, "element %zu of the row is not a number", i);
         if (!sparse_add(s, (uint32_t)json_id(id), x, e))
             return false;
     }

@@ -24,7 +24,7 @@ static bool is_count(const struct list_tail *t, enum tail_member i, struct err *
 {
     const double x = t->value[i];
     return isnan(x) || (x >= 0.0 && x <= INT32_MAX && x == floor(x)) ||
-           err_set(e, STATUS_DATA, "%s%s is %g, which is no number of tokens", t->prefix, tail_names[i], x);
+           err_set(e, STATUS_DATA, "%s%s is %g, which is not a number of tokens", t->prefix, tail_names[i], x);
 }
 
 // Fills in the numbers of tokens that follow from the others. *n_vocab stays 0 if it is not known; n is then infinite,

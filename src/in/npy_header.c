@@ -121,6 +121,7 @@ static bool find_header(const struct format *f, struct source *s, struct npy_hea
 bool npy_header_read(struct npy_header *h, const struct format *f, struct source *s, struct err *e)
 {
     return find_header(f, s, h, e) &&
-           (parse(h) || err_set(e, STATUS_DATA, "byte %zu: the npy header is no dict of descr, fortran_order and shape",
-                                h->at + (size_t)(h->p - h->text)));
+           (parse(h) ||
+            err_set(e, STATUS_DATA, "byte %zu: the npy header is not a dict of descr, fortran_order and shape",
+                    h->at + (size_t)(h->p - h->text)));
 }

@@ -22,7 +22,7 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
             return err_from_fault(e, fault_memory());
         if (!reply_token_read(value, p->track->shape, true, &reply->token[n]))
             return err_set(e, STATUS_DATA,
-                           "position %zu of the reply: element %zu of its list is no token with a probability",
+                           "position %zu of the reply: element %zu of its list is not a token with a probability",
                            p->index, n);
         reply->n_tokens++;
     }
@@ -127,7 +127,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     if (!read_list(reply, p, e))
         return false;
     if (p->chosen && !reply_token_read(p->chosen, p->track->shape, false, &chosen))
-        return err_set(e, STATUS_DATA, "position %zu of the reply is no token", p->index);
+        return err_set(e, STATUS_DATA, "position %zu of the reply is not a token", p->index);
     if (p->id >= 0)
         chosen.id = p->id;
     if (!isnan(p->logit))

@@ -26,7 +26,7 @@ bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_r
         return err_set(e, STATUS_DATA, "\"seq\" is neither a string nor a whole number");
     r->seq = seq ? name : r->seq;
     r->ends = cJSON_IsTrue(end);
-    return !end || cJSON_IsBool(end) || err_set(e, STATUS_DATA, "\"end\" is neither true nor false");
+    return !end || cJSON_IsBool(end) || err_set(e, STATUS_DATA, "\"end\" is not true or false");
 }
 
 bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input_row *r, struct err *e)

@@ -57,7 +57,7 @@ static void read_wanted(struct metadata *m, size_t k, uint32_t type)
     struct gguf_value *const v = &m->value[k];
     const char *const name = keys[k].name;
     if (v->given)
-        g->ok = err_set(g->e, STATUS_DATA, "%s is there twice", name);
+        g->ok = err_set(g->e, STATUS_DATA, "%s is given twice", name);
     else if (type != keys[k].type && !(type == TYPE_I32 && keys[k].type == TYPE_U32))
         g->ok = err_set(g->e, STATUS_DATA, "%s is of type %" PRIu32 ", should be %" PRIu32, name, type, keys[k].type);
     *v = gguf_pass(g, type, 1);

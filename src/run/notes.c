@@ -56,7 +56,7 @@ void note_settings(const struct job *j)
         message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean "
                      "nothing");
     if (!a->files.n && isatty(STDIN_FILENO))
-        message_note("reading rows of logits from the terminal%s; Ctrl-D ends them, and sampl --help tells more",
+        message_note("reading rows of logits from the terminal%s; Ctrl-D ends them; sampl --help explains more",
                      !strcmp(a->format, "auto") || !strcmp(a->format, "json") ? ", such as [1.5, -0.2, 3]" : "");
 }
 
@@ -85,8 +85,7 @@ static void note_widths(const struct job *j, unsigned *noted, const struct noted
     if (!j->args->against || r->row->bad || r->other->bad || !job_records(j, RECORD_PAIRS) ||
         !rows_differ_in_width(&row, other) || !note_new(noted, NOTE_WIDTHS))
         return;
-    message_note("--against: row %" PRIu64
-                 " has %zu and %zu tokens; of two widths, the ids that both have are compared",
+    message_note("--against: row %" PRIu64 " has %zu and %zu tokens; only the ids that both have are compared",
                  r->row->number, row.n, other->n);
 }
 
@@ -120,14 +119,14 @@ static void note_reply(const struct job *j, unsigned *noted, const struct noted_
 {
     const struct input_row *const row = r->row;
     if (row->two_numbers && note_new(noted, NOTE_NUMBERS))
-        message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger one counts", row->file,
-                     row->in_file);
+        message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger number is used",
+                     row->file, row->in_file);
     if (row->masked && note_new(noted, NOTE_MASK))
         message_note("%s: row %" PRIu64 " is of a reply with a sampling mask, which is ignored: the chain here filters",
                      row->file, row->in_file);
     if (row->logits.rest.logits && note_new(noted, NOTE_LOGITS))
         message_note("%s: row %" PRIu64
-                     " lists probabilities that add up to more than 1.02; the numbers count as logits",
+                     " lists probabilities that add up to more than 1.02; the numbers are used as logits",
                      row->file, row->in_file);
     if (!r->partial || row->logits.rest.scale != SCALE_LOGPROBS || !note_new(noted, NOTE_FACTOR))
         return;

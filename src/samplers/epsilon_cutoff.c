@@ -13,8 +13,8 @@ static const struct param epsilon_params[] = {
     {NULL},
 };
 static const struct param eta_params[] = {
-    {"eta-cutoff", "the same, but less than E counts where the entropy is high; 0: all", FLOAT_AT(value_params, value),
-     BELOW_ONE, .metavar = "E", LOG_SLIDER(0.0001, 0.1, 0.0001)},
+    {"eta-cutoff", "keep those of at least probability E, or of less at high entropy; 0: all",
+     FLOAT_AT(value_params, value), BELOW_ONE, .metavar = "E", LOG_SLIDER(0.0001, 0.1, 0.0001)},
     MIN_KEEP,
     {NULL},
 };

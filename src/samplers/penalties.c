@@ -20,7 +20,7 @@ static const struct param params[] = {
      SLIDER(-1, 2, 0.05)},
     {"presence-penalty", "subtract X from a repeated token's logit", FLOAT_AT(penalties_params, presence), FINITE,
      SLIDER(-1, 2, 0.05)},
-    {"repeat-penalty-slope", "of a repeat penalty above 1, how much is left for the older half of the window; 1: all",
+    {"repeat-penalty-slope", "fraction of the repeat penalty above 1 for the older half of the window; 1: all",
      FLOAT_AT(penalties_params, slope), RANGE(0x1p-149, 1), .def = 1, .server = "rep_pen_slope", SLIDER(0.01, 1, 0.01)},
     {NULL},
 };

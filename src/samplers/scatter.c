@@ -25,8 +25,8 @@ struct scatter_params {
 enum { MOST_STEPS = 1000, MOST_RADIUS = 1000, MOST_NEIGHBOURS = 1000 };
 
 static const struct param params[] = {
-    {"scatter-strength", "share of each probability that is spread; 0 or less: off", FLOAT_AT(scatter_params, strength),
-     RANGE(-FLT_MAX, 1), SLIDER(0, 1, 0.01)},
+    {"scatter-strength", "fraction of each probability that is spread; 0 or less: off",
+     FLOAT_AT(scatter_params, strength), RANGE(-FLT_MAX, 1), SLIDER(0, 1, 0.01)},
     {"scatter-k", "how many of the best take part and remain", INT_AT(scatter_params, k), ANY_INT, .def = 64,
      .metavar = "K", LOG_SLIDER(1, 512, 1)},
     {"scatter-radius", "Gaussian radius in ranks", FLOAT_AT(scatter_params, radius), RANGE(-FLT_MAX, MOST_RADIUS),
@@ -44,8 +44,8 @@ static const struct param params[] = {
      FLOAT_AT(scatter_params, absorption), FINITE, SLIDER(0, 2, 0.05)},
     {"scatter-absorption-last-n", "tokens that absorption looks back on; -1: all",
      INT_AT(scatter_params, absorption_last_n), RANGE(-1, INT32_MAX), .def = 64, SLIDER(-1, 512, 1)},
-    {"scatter-collision", "chance, row by row, that scatter acts", FLOAT_AT(scatter_params, collision),
-     RANGE(-FLT_MAX, 1), .def = 1, .metavar = "P", SLIDER(0, 1, 0.01)},
+    {"scatter-collision", "chance that scatter acts on a row", FLOAT_AT(scatter_params, collision), RANGE(-FLT_MAX, 1),
+     .def = 1, .metavar = "P", SLIDER(0, 1, 0.01)},
     {"scatter-classes", "only tokens of one class exchange probability, words with words; needs --vocab",
      FLAG_AT(scatter_params, classes)},
     {"scatter-neighbours", "with --scatter-embeddings, the nearest tokens that each token exchanges probability with",

@@ -4,7 +4,7 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"top-h", "of the 100 likeliest keep the first that have share H of their entropy; 0: all",
+    {"top-h", "keep the first of the 100 likeliest, up to the fraction H of their entropy; 0: all",
      FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "H", SLIDER(0, 1, 0.01)},
     MIN_KEEP,
     {NULL},

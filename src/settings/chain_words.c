@@ -133,7 +133,8 @@ static bool next_option(struct typed *t, struct typed_option *o, struct err *e)
     if (name_find(files, NAME_EXACT, name, brief ? strlen(name) : len) >= 0)
         return err_set(e, STATUS_USAGE, "'%s': a chain opens no file and no preset", word);
     if (!find_option(t->catalog, name, len, brief, o))
-        return err_set(e, STATUS_USAGE, "'%.*s' is no option of a chain", err_clip_part(word, strlen(word), 40), word);
+        return err_set(e, STATUS_USAGE, "'%.*s' is not an option of a chain", err_clip_part(word, strlen(word), 40),
+                       word);
     const bool flag = o->row ? is_switch(o->row->form) : t->catalog->param[o->number]->type == PARAM_FLAG;
     if (name[len])
         o->value = name + len + !brief;

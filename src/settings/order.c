@@ -11,7 +11,7 @@ static bool unknown_sampler(bool by_letter, const char *name, size_t len, struct
 {
     char known[600] = "", *at = known;
     if (!by_letter && memchr(name, ',', len))
-        return err_set(e, STATUS_USAGE, "--samplers: '%.*s' is no sampler; separate names with ';'",
+        return err_set(e, STATUS_USAGE, "--samplers: '%.*s' is not a sampler; separate names with ';'",
                        err_clip_part(name, len, 40), name);
     for (size_t i = 0; samplers[i]; i++) {
         const struct sampler *const s = samplers[i];

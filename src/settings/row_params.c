@@ -74,8 +74,8 @@ static bool server_range(const struct param *row, const char *name, double *v, s
     if (row->request.rule == SERVER_TAKES_ALL || (*v >= low && *v <= high))
         return true;
     if (row->request.rule == SERVER_REFUSES)
-        return high == INFINITY ? err_set(e, STATUS_USAGE, "%s must be at least %g", name, low)
-                                : err_set(e, STATUS_USAGE, "%s must be between %g and %g", name, low, high);
+        return high == INFINITY ? err_set(e, STATUS_USAGE, "%s is out of range, from %g up", name, low)
+                                : err_set(e, STATUS_USAGE, "%s is out of range, from %g to %g", name, low, high);
     *v = row->request.rule == SERVER_CLAMPS ? fmin(fmax(*v, low), high) : row->def;
     return true;
 }

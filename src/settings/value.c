@@ -90,8 +90,7 @@ const char *value_text(const struct param *row, double value, char text[NUMBER_T
 bool value_flag(const char *flag, const char *text, bool *value, struct err *e)
 {
     *value = !text || !strcmp(text, "true");
-    return *value || !strcmp(text, "false") ||
-           err_set(e, STATUS_USAGE, "--%s: '%s' is neither true nor false", flag, text);
+    return *value || !strcmp(text, "false") || err_set(e, STATUS_USAGE, "--%s: '%s' is not true or false", flag, text);
 }
 
 bool list_next(const char **at, const char **item, size_t *len)

@@ -302,7 +302,8 @@ static enum verdict end(void *self, enum ending how, struct err *e)
         return VERDICT_FINE;
     if (!v->sums.draws && v->sums.inexact) {
         err_set(e, STATUS_DATA,
-                "--draws: no row is left to test: the lists of %" PRIu64 " rows do not tell the chain's distribution, "
+                "--draws: no row is left to test: the lists of %" PRIu64
+                " rows do not decide the chain's distribution, "
                 "and %" PRIu64 " rows are bad",
                 v->sums.inexact, v->sums.bad);
         return VERDICT_FAILED;

@@ -73,14 +73,14 @@ static void explain(struct dest *d, const struct record *r, const struct expecte
     if (x->kept && isnan(x->draw))
         builder_format(b, "  %" PRIu32 " is among the %zu kept\n", x->id, r->kept);
     else if (x->kept)
-        builder_format(b, "  %" PRIu32 " is among the %zu kept, its share is [%.*f, %.*f)\n", x->id, r->kept, n,
+        builder_format(b, "  %" PRIu32 " is among the %zu kept, its interval is [%.*f, %.*f)\n", x->id, r->kept, n,
                        x->wanted.low, n, x->wanted.high);
     else {
         snprintf(gone, sizeof gone, "is not among the %zu kept", r->kept);
         expect_removal_text(b, x, r->partial, gone);
     }
     if (!isnan(x->draw))
-        builder_format(b, "  draw %.*f lies in %" PRIu32 "'s share [%.*f, %.*f)\n", n, x->draw, r->chosen, n,
+        builder_format(b, "  draw %.*f lies in %" PRIu32 "'s interval [%.*f, %.*f)\n", n, x->draw, r->chosen, n,
                        x->chosen.low, n, x->chosen.high);
     if (x->noisy)
         builder_format(b, "  with noise %" PRIu32 " has %.9g, %" PRIu32 " has %.9g, %.3g more\n", x->id,

@@ -101,15 +101,17 @@ static bool check_part(const struct job *j, struct err *e)
     const struct args *const a = j->args;
     const char *const option = a->shard.n ? "--shard" : "--row-base";
     if (a->shard.n && a->report)
-        return err_set(e, STATUS_USAGE, "--shard: the reports of parts cannot be joined");
+        return err_set(e, STATUS_USAGE, "--report cannot be used with --shard: the reports of parts cannot be joined");
     if (a->shard.n && j->view->tables)
-        return err_set(e, STATUS_USAGE, "--shard: the tables of parts cannot be joined; the rows of --emit stats can");
+        return err_set(e, STATUS_USAGE,
+                       "--vs, --sweep and --against cannot be used with --shard: tables of parts cannot be joined, but "
+                       "the rows of --emit stats can");
     if (a->shard.n && a->row_base)
-        return err_set(e, STATUS_USAGE, "--shard and --row-base exclude each other");
+        return err_set(e, STATUS_USAGE, "--shard cannot be used with --row-base");
     if (a->row_base && a->params)
         return err_set(e, STATUS_USAGE, "--params cannot be used with --row-base; --shard cuts files up");
     if (a->row_base && rows_from_end(&j->rows))
-        return err_set(e, STATUS_USAGE, "--rows: with --row-base rows cannot be counted from the end");
+        return err_set(e, STATUS_USAGE, "--row-base cannot be used with negative numbers of --rows");
     if (!job_is_later_part(a) ||
         (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the longer run begins in this part
         return true;
@@ -165,7 +167,7 @@ bool seen_texts(const struct seen *s, const struct job *j, struct err *e)
 {
     if (j->recipes->vocab || s->row->has_texts || s->other->has_texts)
         return true;
-    err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row tells no texts");
+    err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row has no texts");
     return input_blame(s->row, e);
 }
 

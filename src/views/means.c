@@ -235,7 +235,7 @@ static bool choose_fields(struct means *m, const char *names, struct err *e)
             return refuse_column(m, at, len, e);
         for (size_t i = 0; i < m->shown.n; i++)
             if (m->shown.field[i].column == f.column && m->shown.field[i].part == f.part)
-                return err_set(e, STATUS_USAGE, "--columns: '%.*s' is there twice", (int)len, at);
+                return err_set(e, STATUS_USAGE, "--columns: '%.*s' is given twice", (int)len, at);
         add_field(&m->shown, f.column, f.part);
         at += len;
         if (!*at)

@@ -199,9 +199,9 @@ static void table(const struct pages *v)
     builder_string(b, "</tbody>\n</table></div>\n");
     if (job_accepts(j))
         builder_string(b,
-                       "<p class=\"note\">To choose a chain, take a text by people of 600 tokens or more, and chains "
-                       "that lose an equal share of its tokens: 5 %, unless you know better. "
-                       "<code>match.sh</code> finds such chains. There the larger gain wins. Two chains are alike on "
+                       "<p class=\"note\">To choose a chain, take a text of 600 tokens or more that people wrote, and "
+                       "chains with an equal miss rate, lost: 5 %, unless you know better. "
+                       "<code>match.sh</code> finds such chains. The larger gain wins. Two chains are alike on "
                        "this text if gain_diff is below twice its error.</p>\n");
     builder_string(b, "</section>\n");
 }

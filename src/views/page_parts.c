@@ -159,7 +159,7 @@ void page_about(const struct page *p, const struct record *r)
         accepted = " The text has the accepted tokens.";
     builder_string(b, "<p class=\"about\"><b>");
     html_text(b, file_of(j), false);
-    builder_format(b, "</b>: each row is replayed on the recorded text; this is no generation.%s ", accepted);
+    builder_format(b, "</b>: each row is replayed on the recorded text; no text is generated.%s ", accepted);
     if (d->rows >= 0)
         builder_format(b, "%" PRId64 " row%s", d->rows, d->rows == 1 ? "" : "s");
     else

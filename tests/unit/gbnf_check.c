@@ -40,7 +40,7 @@ static void expect(bool ok, const char *what, const char *text)
 #define GRAMMAR_TOKEN          "a token is <[id]> or <text>"
 #define GRAMMAR_TOKEN_ID       "the vocabulary has no token '%s'"
 #define GRAMMAR_TOKEN_UNKNOWN  "no token of the vocabulary has the text '%s'"
-#define GRAMMAR_TWICE          "the rule '%s' is defined again; the last definition counts"
+#define GRAMMAR_TWICE          "the rule '%s' is defined again; the last definition is used"
 #define GRAMMAR_UNDEFINED      "the rule '%s' is not defined"
 #define GRAMMAR_UNEXPECTED     "'%s' is not expected here"
 #define GRAMMAR_UTF8           "not UTF-8"

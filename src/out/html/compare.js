@@ -17,24 +17,23 @@ const meaning = {
   e_raw_prob: "expected probability, by the model, of the drawn token",
   e_greedy: "probability after the chain of the model's likeliest token",
   kl_raw: "divergence of the chain's distribution from the model's, in nats",
-  same: "share of rows whose chosen token is the base's",
+  same: "fraction of rows whose chosen token is the base's",
   overlap: "overlap of the distribution with the base's: 1 is equal",
   js: "Jensen-Shannon divergence from the base, in nats",
   kl: "divergence from the base, in nats, over the rows where it is finite",
   kl_inf: "rows whose divergence from the base is infinite",
-  top1: "share of rows whose likeliest token is the base's",
+  top1: "fraction of rows whose likeliest token is the base's",
   mass: "probability, by the model, of the kept candidates together",
   nll: "mean -ln of the accepted token's probability over the rows where the chain keeps it; a chain that loses more " +
     "rows can have a lower nll",
   ppl: "exponential of nll, over the rows where the chain keeps the accepted token",
-  lost: "share of rows whose accepted token the chain removes",
-  gain: "share of the model's probability that the chain forbids, less lost: larger is better among chains that lose " +
-    "an equal share; below it the difference from the base",
-  unlisted: "share of the partial rows whose accepted token the list does not name, and the chain does not remove " +
-    "for certain",
-  exact: "share of the partial rows whose outcome is that of the full row",
+  lost: "the miss rate: fraction of rows whose accepted token the chain removes",
+  gain: "fraction of the model's probability that the chain forbids, less lost: larger is better among chains with " +
+    "equal lost; below it the difference from the base",
+  unlisted: "fraction of the top-k lists that lack the accepted token, if the chain does not remove it for certain",
+  exact: "fraction of the top-k lists whose outcome is that of the full row",
   eps_ppl: "perplexity of the accepted tokens, after mixing in a little of the uniform distribution",
-  rows: "rows that count",
+  rows: "good rows",
 };
 const meaningOf = (key) => {
   const [suffix = ""] = key.match(/_diff_se$|_diff$|_se$/) || [], own = key.slice(0, key.length - suffix.length);
