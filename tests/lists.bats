@@ -480,6 +480,15 @@ lists() {
     sampl -s 1 --samplers top_k --top-k 40 list.json 2>&1 >/dev/null | grep -q 'the others need longer lists: --emit list=50$'
 }
 
+@test "sglang raises an unlisted token by more than its bonus allows a positive logit" {
+    printf '[9,0,0,0,0]\n[0.367,0.366,-5,-0.02,-5]\n' >rows
+    sampl -s 1 --neutral --emit list=2 rows >list.json 2>/dev/null
+    local chain=(--engine sglang --temp 1 --top-k 1 --presence-penalty -0.5 --accept 3,3)
+    [ "$(sampl -s 1 "${chain[@]}" --repeat-penalty 1.3 rows | paste -sd ' ')" = '0 3' ]
+    [ "$(exact "${chain[@]}" --repeat-penalty 1.3)" = '1 0' ]
+    [ "$(exact "${chain[@]/-0.5/0.5}" --repeat-penalty 1.3)" = '1 1' ]
+}
+
 @test "an accepted token below the list has its raw probability" {
     sampl -s 1 --neutral --emit list=2 --accept 4 -O safetensors -o list.safetensors <<<'[1,3,2,0,1.5]' 2>/dev/null
     sampl -s 1 --neutral --emit list=2 --accept 4 >list.json 2>/dev/null <<<'[1,3,2,0,1.5]'

@@ -92,10 +92,10 @@ static float penalise_window(float logit, size_t j, const void *arg)
 
 static size_t output_len(const struct history *h) { return h->total - h->n_prompt; }
 
-// Edits the tokens of a tally, which the factor concerns.
-static void penalise(struct cand *c, const struct tally *t, cand_edit_fn *f, const struct penalty_job *job)
+// Edits the tokens of a tally, whose logits are multiplied or divided `by` a factor.
+static void penalise(struct cand *c, const struct tally *t, cand_edit_fn *f, const struct penalty_job *job, double by)
 {
-    rest_multiply(c, &t->tokens, t->count, (double)job->p->repeat);
+    rest_multiply(c, &t->tokens, t->count, by);
     cand_edit(c, &t->tokens, f, job);
 }
 
@@ -104,17 +104,20 @@ static void penalties_vllm(void *self, struct cand *c, const struct stage *stage
     struct engine_penalties_state *const s = self;
     const struct penalty_job job = {stage->params, &s->all, &s->output};
     if (tally_update(&s->all, c->history, HISTORY_ALL) && tally_update(&s->output, c->history, output_len(c->history)))
-        penalise(c, &s->all, penalise_vllm, &job);
+        penalise(c, &s->all, penalise_vllm, &job, (double)job.p->repeat);
     else
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
+// A negative amount raises a logit before the factor: a negative one by more than f(0), by which cand_edit bounds the
+// rest. A factor below 1 states that unlisted tokens may rise.
 static void penalties_output(void *self, struct cand *c, const struct stage *stage)
 {
     struct engine_penalties_state *const s = self;
     const struct penalty_job job = {stage->params, NULL, &s->output};
+    const bool raises = job.p->repeat != 1.0f && (job.p->frequency < 0.0f || job.p->presence < 0.0f);
     if (tally_update(&s->output, c->history, output_len(c->history)))
-        penalise(c, &s->output, penalise_output, &job);
+        penalise(c, &s->output, penalise_output, &job, raises ? 0.0 : (double)job.p->repeat);
     else
         cand_fail(c, FAULT_MEMORY, 0);
 }
@@ -126,7 +129,7 @@ static void penalties_window(void *self, struct cand *c, const struct stage *sta
     const struct penalty_job job = {stage->params, NULL, &s->output};
     const size_t seen = output_len(c->history) + (c->history->n_prompt > 0), most = window_last(stage);
     if (tally_update(&s->output, c->history, seen < most ? seen : most))
-        penalise(c, &s->output, penalise_window, &job);
+        penalise(c, &s->output, penalise_window, &job, (double)job.p->repeat);
     else
         cand_fail(c, FAULT_MEMORY, 0);
 }
