@@ -408,6 +408,7 @@ lists() {
                 sampl -n 4096 -s 1 --neutral --emit list=$n -O $ending -o list.$ending "$ROOT/samples/$file" 2>/dev/null
                 for chain in '--top-k 40' '--samplers top_p --top-p .9' '--samplers top_n_sigma;min_p;temperature --top-nsigma 1.5 --min-p .05' \
                     '--samplers temperature;top_n_sigma --temp .7 --top-nsigma 1.5' \
+                    '--samplers penalties;temperature;top_n_sigma --repeat-last-n 16 --presence-penalty .5 --temp .7 --top-nsigma 1 --independent --prompt-tokens 33,260,276,12' \
                     '--samplers epsilon_cutoff --epsilon-cutoff .01' '--samplers xtc;top_k --xtc-probability .5' '--samplers scatter --scatter-k 20 --scatter-strength .5'; do
                     # shellcheck disable=SC2086
                     sampl -n 4096 -s 1 -O json --dump-probs $chain "$ROOT/samples/$file" 2>/dev/null | sed 's/,"raw_prob":[^,]*//g; s/,"entropy":[^,}]*//' >full
@@ -422,6 +423,7 @@ lists() {
     done
     [ "$(awk '/^64 austen.f16 --top-k 40/ { print $(NF - 2) }' table | uniq)" = 256 ]
     [ "$(awk '/^64 austen.f16 .*temperature;top_n/ { print ($(NF - 2) > 128) }' table | uniq)" = 1 ]
+    [ "$(awk '/^64 austen.f16 .*penalties/ { print ($(NF - 2) > 128) }' table | uniq)" = 1 ]
     [ "$(awk '/^512 .*epsilon/ { print ($(NF - 2) == $NF) }' table | uniq)" = 1 ]
 }
 

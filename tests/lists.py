@@ -326,10 +326,13 @@ class Case:
         self.bad = set()
         self.vocab = rng.random() < 0.4
         engine = rng.random() < 0.25
+        self.before = None
         if rng.random() < 0.3:
             self.options.append("--independent")
         if engine:
             self.engine(rng.choice(ENGINES))
+        elif number % 2 and rng.random() < 0.25:
+            self.sigma()
         elif rng.random() < 0.1:
             self.options += ["--mirostat", rng.choice("12"), *self.values(["mirostat-ent", "mirostat-lr", "temp"])]
         else:
@@ -408,6 +411,30 @@ class Case:
             chosen.insert(self.rng.choice([0, len(chosen)]), self.rng.choice(some))
         flags = sorted({flag for s in chosen for flag in s["params"]})
         self.options += ["--samplers", ";".join(s["name"] for s in chosen), *self.values(flags)]
+
+    def sigma(self):
+        """Choose stages that change logits, and so the deviation that top_n_sigma, behind them, cuts by."""
+        names = self.rng.choices(["penalties", "penalties", "dry", "encoder_penalty", "temperature"],
+                                 k=self.rng.choice([1, 1, 2, 3]))
+        self.before = ";".join(names)
+        self.options += self.values(sorted({flag for s in SAMPLERS if s["name"] in names for flag in s["params"]}))
+
+    def set_limit(self, folder):
+        """Put the limit of top_n_sigma beside a candidate, where a bound of the deviation that is wrong changes the kept set."""
+        rng = self.rng
+        command = [SAMPL, "-O", "json", *self.options, "--samplers", self.before, "--emit", "logits"]
+        command += ["--vocab", str(folder / ("vocab%d" % self.width))] if self.vocab else []
+        done = subprocess.run(command, input=self.full_text(), capture_output=True, text=True, check=False)
+        rows = [json.loads(line).get("logits") for line in done.stdout.splitlines()]
+        row = sorted((x for x in rng.choice(rows or [None]) or [] if x is not None), reverse=True)
+        sigma = 1.0
+        if row and row[0] > row[-1]:
+            mean = math.fsum(row) / len(row)
+            deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in row) / len(row))
+            sigma = (row[0] - rng.choice(row[:rng.choice([3, self.most, 1000])])) / deviation
+        sigma *= 1 + rng.choice([-1, 1]) * 10 ** rng.uniform(-8, -1)
+        after = rng.choice(["", "", ";top_k", ";temperature", ";top_p"])
+        self.options += ["--samplers", self.before + ";top_n_sigma" + after, "--top-nsigma=%.9g" % (sigma if sigma > 0 else 1)]
 
     def engine(self, name):
         self.options += ["--engine", name, "--temp=%s" % self.rng.choice([0, 0.5, 0.8, 1, 1.3])]
@@ -546,6 +573,8 @@ def on_edge(case, folder, full, row):
 def check_case(number, folder):
     """Run a case. Return counts and what is wrong."""
     case = Case(number)
+    if case.before:
+        case.set_limit(folder)
     part, status, messages = case.answer(folder, None, True)
     if status == 2 or status < 0 or status > 2:
         return {"refused": 1}, None if status == 2 else "case %d: status %d: %s" % (number, status, messages)

@@ -143,7 +143,7 @@ bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_voca
         return err_set(e, STATUS_DATA, "the row is empty");
     if (!count_tail(&t, s->n, &n_vocab, e) || !check(&t, s, n_vocab, e))
         return false;
-    const bool known = !isnan(v[TAIL_LSE]);
+    const bool known = !isnan(v[TAIL_LSE]), counted = !isnan(tail->value[TAIL_N]) || !isnan(tail->value[TAIL_MASKED]);
     const double slack = known ? 1e-12 * (1.0 + fabs(v[TAIL_LSE])) : 0.0;
     struct row_rest r = {.partial = true,
                          .ceiling = (float)v[TAIL_MAX],
@@ -153,7 +153,7 @@ bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_voca
                          .mean = isnan(v[TAIL_XMEAN]) ? v[TAIL_LSE] : v[TAIL_XMEAN],
                          .ranked = s->n,
                          .exp_sum = (float)v[TAIL_SUM],
-                         .deviation = (float)v[TAIL_SD]};
+                         .deviation = counted ? (float)v[TAIL_SD] : NAN}; // its bounds need the number of logits
     if (t.token >= 0 && !isnan(t.token_logit) && !lists(s, t.token) && !list_token(s, &t, &r, e))
         return false;
     r.most = v[TAIL_N];

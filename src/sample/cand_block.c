@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The candidate store's dense form: a row as it lies in memory, block by block. Edits of single logits, in either form.
+// The candidate store's dense form: a row as it lies in memory, block by block, and changes of its logits.
 //
 // The plain way is to copy the row into an array of f32 when it is loaded, and to edit and search that array. Too slow:
 // most chains read all logits once, change a few and look again at a few hundred, so that the copy costs more than the
@@ -11,7 +11,6 @@
 // the maximum of the changed elements is the changed maximum; an edit that lowers the largest logit looks at the whole
 // block again. A reader therefore gets the same bits as from the array of the plain way.
 #include "base/bits.h"
-#include "kern/libm.h"
 #include "sample/cand_load.h"
 #include "sample/cand_private.h"
 
@@ -94,27 +93,6 @@ void cand_set_logit(struct cand *c, size_t at, float old, float x)
     }
 }
 
-static void edit_logit(struct cand *c, size_t at, size_t j, cand_edit_fn *f, const void *arg)
-{
-    const float old = cand_logit(c, at), x = f(old, j, arg);
-    if (!(x < INFINITY))
-        cand_fail(c, FAULT_OVERFLOW, cand_id(c, at));
-    else if (bits_of_f32(x) != bits_of_f32(old)) {
-        rest_change(&c->rest);
-        cand_set_logit(c, at, old, x);
-    }
-}
-
-// ln(e^a + e^b), or with a negative sign ln(e^a - e^b), which is -inf if the difference is not positive.
-static double log_add(double a, double b, double sign)
-{
-    const double top = fmax(a, b);
-    if (!(top > -INFINITY) || top == INFINITY)
-        return top;
-    const double sum = libm_exp(a - top) + sign * libm_exp(b - top);
-    return (sum > 0.0 ? top + libm_log(sum) : -INFINITY);
-}
-
 size_t cand_row_place(const struct cand *c, uint32_t id)
 {
     size_t low = 0, high = c->n_row; // where it belongs lies in [low, high]
@@ -131,43 +109,3 @@ size_t cand_row_place(const struct cand *c, uint32_t id)
 }
 
 bool cand_listed(const struct cand *c, uint32_t id) { return cand_row_place(c, id) < c->n_row; }
-
-// Updates the rest for an edit. f(0, j, arg) is the shift of token ids->id[j].
-static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
-{
-    struct unlisted *const r = &c->rest;
-    const double ceiling = r->ceiling; // of each shifted token before the stage
-    float raised = 0.0f;
-    for (size_t j = 0; j < ids->n; j++) {
-        const float by = f(0.0f, j, arg);
-        if (by != 0.0f)
-            rest_change(r);
-        if (cand_listed(c, ids->id[j])) {
-            if (by > 0.0f && r->doubtful) // the token may be missing from the full row
-                r->state = REST_INEXACT;
-        } else if (by < 0.0f) {
-            r->low = log_add(r->low, log_add(ceiling, ceiling + by, -1), -1);
-        } else if (by > 0.0f) {
-            r->high = log_add(r->high, log_add(ceiling + by, ceiling, -1), 1);
-            raised = fmaxf(raised, by);
-        }
-    }
-    if (raised > 0.0f) // and a few roundings: an unlisted token may tie with a listed one in the full row
-        r->ceiling += raised + 0x1p-22f * (fabsf(r->ceiling) + raised);
-}
-
-void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
-{
-    if (c->rest.state == REST_LIVE)
-        shift_rest(c, ids, f, arg);
-    if (c->order == CAND_SORTED)
-        c->order = CAND_UNSORTED;
-    for (size_t j = 0; c->dense && j < ids->n; j++)
-        if (ids->id[j] < c->n)
-            edit_logit(c, ids->id[j], j, f, arg);
-    for (size_t i = 0; !c->dense && i < c->n; i++) {
-        const size_t j = idmap_find(ids, c->id[i]);
-        if (j != IDMAP_NONE)
-            edit_logit(c, i, j, f, arg);
-    }
-}

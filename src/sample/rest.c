@@ -123,44 +123,16 @@ static double power_spread(double sum, double most, double b)
     return most < INFINITY ? log_most + b * (sum - log_most) : b > 1.0 ? -INFINITY : INFINITY;
 }
 
-// Bounds the full row's cand_deviation of the quotients logit / temp by that of the logits, sd. Both come from sums of
-// n numbers in f32. With u = 2^-24, such a sum is off by n u times the sum of the sizes at most, so that
-//
-// - the sum of squares is off by the share e = (n + 8) u, the last 8 for the roundings of a term and of the quotients;
-// - the mean is off by d = e * size, size being a bound of the mean size of a logit. That adds up to d^2 to the mean
-//   square, and never subtracts;
-// - each quotient is rounded, which moves the deviation by u * size at most.
-//
-// The squares of the listed logits' distances from the mean are a part of n sd^2. So the mean is at most
-// sd * sqrt(n / listed) below the mean of the listed logits, and not above the largest.
-static void bound_deviation(struct cand *c, double sd, double temp)
-{
-    struct unlisted *const r = &c->rest;
-    const double n = (double)c->n + r->most, u = 0x1p-24, e = (n + 8.0) * u, max = cand_max(c);
-    double sum = 0.0;
-    if (!(sd > 0x1p-60) || !(e < 0.1) || !(temp > 0x1p-40) || !(temp < 0x1p40))
-        return;
-    for (size_t i = 0; i < c->n; i++)
-        sum += cand_logit(c, i);
-    const double most = sd * (1.0 + e), least = sum / (double)c->n - most * sqrt(n / (double)c->n);
-    const double size = fmax(fabs(max), fabs(least)) + most, d = e * size;
-    const double low = (sqrt(fmax(0.0, sd * sd * (1.0 - e) - d * d)) - u * size) * (1.0 - e) / temp;
-    const double high = sqrt((most + u * size) * (most + u * size) + d * d) * (1.0 + e) / temp;
-    r->deviation_low = fmax(low, 0.0);
-    r->deviation_high = high < INFINITY ? high : 0.0;
-}
-
 void rest_divide(struct cand *c, float temp)
 {
     struct unlisted *const r = &c->rest;
     const double b = 1.0 / temp, ceiling = r->ceiling, slack = 0x1p-20; // of f32 logits, which the division rounds
+    const struct row_moments before = rest_moments(c);
     const double low = b > 1.0 ? power_spread(r->low, r->most, b) : power_packed(r->low, ceiling, b);
     r->high = (b > 1.0 ? power_packed(r->high, ceiling, b) : power_spread(r->high, r->most, b)) + slack;
     r->low = low - slack;
-    const float sd = r->deviation;
     r->ceiling /= temp;
-    rest_change(r);
-    bound_deviation(c, sd, temp);
+    rest_scale(c, &before, temp);
 }
 
 void rest_bound_count(struct cand *c, size_t k)
@@ -278,6 +250,8 @@ static bool is_candidate(const struct cand *c, uint32_t id)
 void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by)
 {
     const struct unlisted *const r = &c->rest;
+    const struct row_moments before = rest_moments(c);
+    double strays = 0.0;
     for (size_t j = 0; rest_is_list(r) && by != 1.0 && r->state != REST_INEXACT && j < tokens->n; j++) {
         if (count && !count[j])
             continue;
@@ -288,9 +262,11 @@ void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *c
             rest_end(c, false);
         } else {
             c->rest.low = -INFINITY;
-            rest_change(&c->rest);
+            strays++;
         }
     }
+    if (strays > 0.0)
+        rest_stray(c, &before, strays, by - 1.0, 0.0);
 }
 
 void rest_map(struct cand *c, float ceiling)

@@ -34,6 +34,13 @@ enum rest_left {
     LEFT_NONE, // stages have removed all
 };
 
+// Bounds of the full row's mean and deviation, once stages have divided the logits or changed some of them.
+struct row_moments {
+    double n;                   // the candidates that are not masked; 0: the bounds are not known
+    double mean_low, mean_high; // of their logits
+    double low, high;           // of the sum of the squares of their logits' distances from the mean
+};
+
 struct unlisted {
     enum rest_state state;
     enum logit_scale scale; // of the listed logits, until a stage writes ln p
@@ -48,15 +55,14 @@ struct unlisted {
     size_t ranked;
     // The full row's cand_exp_sum and cand_deviation, as long as all candidates are as they were; else 0 or NaN.
     float exp_sum, deviation;
-    // Behind a temperature, bounds of the full row's cand_deviation; 0: not known.
-    double deviation_low, deviation_high;
+    struct row_moments moments; // until the first change, deviation tells them
 };
 
 // A stage has changed, masked or removed a candidate: sums of the full row no longer hold.
 static inline void rest_touch(struct unlisted *r)
 {
     r->exp_sum = r->deviation = 0.0f;
-    r->deviation_low = r->deviation_high = 0.0;
+    r->moments.n = 0.0;
 }
 
 // A stage has changed a logit: unlisted tokens may then rank before listed ones of the same logit.
@@ -85,10 +91,28 @@ bool rest_may_hold(const struct cand *c, uint32_t token);
 // The head: the listed candidates at or above the ceiling. Only their ranks are known. O(n).
 size_t rest_head(const struct cand *c);
 
+// Bounds the full row's cand_deviation by *low and *high, which are equal if it is known. Returns false if there are no
+// bounds. O(1).
+bool rest_deviation(const struct cand *c, float *low, float *high);
+
+// Returns rest.moments or, before the first change of a logit, what rest.deviation tells of them. O(1), but before the
+// first change O(n).
+struct row_moments rest_moments(const struct cand *c);
+
 // Are the k best of the full row known, and listed? k > 0. Otherwise ties with unlisted tokens may decide. O(n log n).
 bool rest_knows_best(struct cand *c, size_t k);
 
 // The functions below state what a stage does to a row with a live rest.
+
+// The stage changes the logit of a listed candidate: O(1), before the first change O(n).
+void rest_move(struct cand *c, float from, float to);
+
+// The stage changes k unlisted logits x, each by at most factor * |x| and an amount. squares: the sum of the squares of
+// the amounts. before: rest_moments, as it was before the stage changed a bound of the rest. O(1).
+void rest_stray(struct cand *c, const struct row_moments *before, double k, double factor, double squares);
+
+// The stage divides all logits by temp > 0. before: that of rest_stray. O(1).
+void rest_scale(struct cand *c, const struct row_moments *before, double temp);
 
 // The stage keeps only listed tokens, if `known`. Otherwise its result is not that of the full row.
 void rest_end(struct cand *c, bool known);
@@ -149,7 +173,8 @@ void rest_cut_likely(struct cand *c, float floor, size_t least);
 // does not reach it at either bound; SIZE_MAX if the bounds disagree. O(n log n).
 size_t rest_nucleus(struct cand *c, double limit);
 
-// The stage multiplies the logits of these tokens by `by` where they are negative, and divides positive ones by it.
+// The stage multiplies the logits of these tokens by `by` where they are negative, and divides positive ones by it. If
+// the factors differ, `by` is the largest; below 1 it states that unlisted logits may rise by an unknown amount.
 // Tokens whose count[] is 0 stay as they are; count may be NULL. Log-probabilities do not tell the result of a
 // candidate, whether or not unlisted tokens are left. O(1) on a complete row of logits, else O(tokens * n).
 void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by);

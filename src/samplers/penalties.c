@@ -98,7 +98,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct penalties_job job = {p, &s->recent, slope ? &s->newest : NULL, 1.0f + (p->repeat - 1.0f) * p->slope};
     if (tally_update(&s->recent, c->history, window_of(p->last_n)) &&
         (!slope || tally_update(&s->newest, c->history, last_n - last_n / 2))) {
-        rest_multiply(c, &s->recent.tokens, s->recent.count, p->repeat);
+        rest_multiply(c, &s->recent.tokens, s->recent.count, each && p->repeat > 1.0f ? INFINITY : p->repeat);
         cand_edit(c, &s->recent.tokens, each ? penalise_each : penalise, &job);
     } else {
         cand_fail(c, FAULT_MEMORY, 0);

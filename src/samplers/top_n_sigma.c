@@ -23,15 +23,14 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_mask_below(c, floor);
 }
 
-// Only a list of logits tells the deviation of the full row: the number, or behind a temperature bounds of it. The full
-// row's limit then lies between two, and the result is known if no candidate does.
+// Only a list of logits tells the deviation of the full row, or bounds of it once logits have changed. The full row's
+// limit then lies between two, and the result is known if no candidate does. The largest logit must be listed.
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
-    const float value = ((const struct value_params *)stage->params)->value, sd = c->rest.deviation;
-    const float high_sd = sd > 0.0f ? sd : nextafterf((float)c->rest.deviation_high, INFINITY);
-    const float low_sd = sd > 0.0f ? sd : nextafterf((float)c->rest.deviation_low, 0.0f);
-    const float floor = cand_max(c) - value * high_sd, high = cand_max(c) - value * low_sd;
-    bool known = c->rest.deviation_high > 0.0 || sd > 0.0f;
+    const float value = ((const struct value_params *)stage->params)->value, max = cand_max(c);
+    float low_sd = 0.0f, high_sd = 0.0f;
+    bool known = max >= c->rest.ceiling && rest_deviation(c, &low_sd, &high_sd);
+    const float floor = max - value * high_sd, high = max - value * low_sd;
     known = known && (floor > c->rest.ceiling || high <= c->rest.ceiling);
     for (size_t i = 0; known && floor < high && i < c->n; i++)
         known = cand_logit(c, i) < floor || cand_logit(c, i) >= high;
