@@ -445,6 +445,16 @@ lists() {
     wrong '"tail":{"n":0,"masked":1,"lse":1}' 'tail.lse is 1, but the other members allow -inf to -inf'
     wrong '"tail":{"n":3,"max":2},"accept":7,"accept_logit":3' 'the token that follows the row has the logit 3, which the tail excludes'
     wrong '"tail":{"n":3,"masked":0,"max":2},"accept":7,"accept_logit":null' 'the token that follows the row has the logit -inf, which the tail excludes'
+    local after='"n_vocab":9,"tail":{"n":5,"masked":2,"max":2},"accept"'
+    wrong "$after:3,\"accept_rank\":2" 'accept_rank of token 3 is 2, but the other members allow 1 to 1'
+    wrong "$after:7,\"accept_rank\":2" 'accept_rank of token 7 is 2, but the other members allow 3 to 9'
+    wrong "$after:7,\"accept_rank\":10" 'accept_rank of token 7 is 10, but the other members allow 3 to 9'
+    wrong "$after:7,\"accept_logit\":1,\"accept_rank\":3" 'accept_rank of token 7 is 3, but the other members allow 4 to 7'
+    wrong "$after:7,\"accept_logit\":2,\"accept_rank\":8" 'accept_rank of token 7 is 8, but the other members allow 3 to 7'
+    wrong "$after:7,\"accept_logit\":null,\"accept_rank\":7" 'accept_rank of token 7 is 7, but the other members allow 8 to 9'
+    wrong "$after:7,\"accept_rank\":3.5" 'accept_rank of token 7 is 3.5, but the other members allow 3 to 9'
+    wrong "\"tail\":{\"max\":2},\"accept\":7,\"accept_rank\":2" 'accept_rank of token 7 is 2, but the other members allow 3 to inf'
+    wrong "$after:7,\"accept_rank\":\"4\"" 'accept_rank is not a number'
     wrong '"tail":{"n":"3"}' 'tail.n is not a number'
     wrong '"n_vocab":9.5,"tail":{"n":3}' 'n_vocab is 9.5, --n-vocab 0'
     wrong '"tail":{"n":0,"masked":20000000}' 'a list without a tail has a vocabulary of at most 16777216'
@@ -489,6 +499,33 @@ lists() {
     [ "$(sampl -s 1 "${chain[@]}" --repeat-penalty 1.3 rows | paste -sd ' ')" = '0 3' ]
     [ "$(exact "${chain[@]}" --repeat-penalty 1.3)" = '1 0' ]
     [ "$(exact "${chain[@]/-0.5/0.5}" --repeat-penalty 1.3)" = '1 1' ]
+}
+
+@test "an accepted token below the list has the rank that the list records" {
+    local row='[1,3,2,0,1.5,0]' file
+    for token in 3 4 5 0 1; do
+        sampl -s 1 --neutral --emit list=2 --accept $token <<<"$row" >rank.json 2>/dev/null
+        sampl -s 1 --neutral --emit list=2 --accept $token -O safetensors -o rank.safetensors <<<"$row" 2>/dev/null
+        want=$(sampl -s 1 --samplers '' -l $token+40 --emit stats -O json <<<"$row" | grep -o '"raw_rank":[0-9]*')
+        for file in rank.json rank.safetensors; do
+            [ "$(sampl -s 1 --samplers '' -l $token+40 --emit stats -O json $file 2>/dev/null | grep -o '"raw_rank":[^,]*')" = "$want" ]
+            for chain in 'top_k --top-k 1' 'top_k --top-k 2'; do
+                # shellcheck disable=SC2086
+                sampl -s 1 --expect $token --samplers $chain <<<"$row" | sed -n 2p >full
+                # shellcheck disable=SC2086
+                sampl -s 1 --expect $token --samplers $chain $file | sed -n 2p | cmp - full
+            done
+        done
+    done
+    # Once a logit has changed, or without the member, the rank is not known.
+    sampl -s 1 --neutral --emit list=2 --accept 3 <<<"$row" >rank.json 2>/dev/null
+    [[ $(sampl -s 1 --expect 3 --samplers 'temperature;top_k' --top-k 2 rank.json) == *'gone after top_k, below the list;'* ]]
+    sed 's/,"accept_rank":5//' rank.json | sampl -s 1 --samplers '' -l 3+40 --emit stats -O json 2>/dev/null | grep -q '"raw_rank":null'
+    sampl -s 1 --neutral --emit list=2 --accept 4 <<<"$row" 2>/dev/null | sed 's/,"accept_rank":3//' |
+        sampl -s 1 --samplers '' -l 4+40 --emit stats -O json 2>/dev/null | grep -q '"raw_rank":null'
+    perl -0777 -pe '/"token_ranks":[^}]*"data_offsets":\[(\d+)/; substr($_, 8 + unpack("Q<", $_) + $1, 4) = pack("l<", 7)' rank.safetensors >wrong.safetensors
+    run -1 sampl -s 1 wrong.safetensors
+    [ "$output" = 'sampl: wrong.safetensors: row 0: token_ranks of token 1 is 7, but the other members allow 1 to 1' ]
 }
 
 @test "an accepted token below the list has its raw probability" {

@@ -549,6 +549,8 @@ def differ(a, b, tolerance=TOLERANCE):
         for name in CLOSE if same and not tolerance else []:
             if (a[name] is None) != (b[name] is None) or abs((a[name] or 0) - (b[name] or 0)) > 1e-12 * max(1, abs(a[name] or 0)):
                 return "%s %r instead of %r" % (name, b[name], a[name])
+        if same and not tolerance and b["raw_rank"] not in (None, a["raw_rank"]):
+            return "raw_rank %r instead of %r" % (b["raw_rank"], a["raw_rank"])
         return None if same else "token %s of %s, %s instead of token %s of %s, %s" % (b["id"], b["n"], b["prob"], a["id"], a["n"], a["prob"])
     (id_a, p_a), (id_b, p_b) = outcome(a), outcome(b)
     if set(p_a) != set(p_b):

@@ -140,6 +140,8 @@ static bool list_row(struct json_rows *st, const cJSON *object, const cJSON *tai
 {
     const cJSON *const logit = cJSON_GetObjectItemCaseSensitive(object, "accept_logit");
     struct list_tail t = {.prefix = "tail.",
+                          .rank_name = "accept_rank",
+                          .token_rank = NAN,
                           .token = json_id(json_member(object, "accept")),
                           .token_logit = cJSON_IsNull(logit) ? -INFINITY : NAN};
     double n_vocab = (double)st->config->n_vocab;
@@ -149,6 +151,7 @@ static bool list_row(struct json_rows *st, const cJSON *object, const cJSON *tai
             return false;
     }
     if (!tail_number(object, "", "accept_logit", true, &t.token_logit, e) ||
+        !tail_number(object, "", t.rank_name, false, &t.token_rank, e) ||
         !tail_number(object, "", "n_vocab", false, &n_vocab, e))
         return false;
     if (!(n_vocab >= 0.0 && n_vocab <= INT32_MAX && n_vocab == floor(n_vocab)) ||

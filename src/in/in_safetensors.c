@@ -130,10 +130,11 @@ static bool find_columns(const cJSON *root, struct safetensors *st, struct err *
     static const struct {
         const char *name, *type;
         enum column_type kind;
-    } columns[COLUMNS] = {
-        {"tail_n", "I32", COLUMN_I32},     {"tail_masked", "I32", COLUMN_I32}, {"tail_lse", "F64", COLUMN_F64},
-        {"tail_max", "F32", COLUMN_F32},   {"tail_sum", "F32", COLUMN_F32},    {"tail_sd", "F32", COLUMN_F32},
-        {"tail_xmean", "F64", COLUMN_F64}, {"tokens", "I32", COLUMN_I32},      {"token_logits", "F32", COLUMN_F32}};
+    } columns[COLUMNS] = {{"tail_n", "I32", COLUMN_I32},       {"tail_masked", "I32", COLUMN_I32},
+                          {"tail_lse", "F64", COLUMN_F64},     {"tail_max", "F32", COLUMN_F32},
+                          {"tail_sum", "F32", COLUMN_F32},     {"tail_sd", "F32", COLUMN_F32},
+                          {"tail_xmean", "F64", COLUMN_F64},   {"tokens", "I32", COLUMN_I32},
+                          {"token_logits", "F32", COLUMN_F32}, {"token_ranks", "I32", COLUMN_I32}};
     struct list_tensors *const t = &st->lists;
     const char *const n_vocab = cJSON_GetStringValue(json_member(json_member(root, METADATA), "n_vocab"));
     int64_t whole = 0;

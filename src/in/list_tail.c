@@ -3,8 +3,8 @@
 
 #include "kern/libm.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
 
 const char *const tail_names[TAIL_MEMBERS] = {"n", "masked", "lse", "max", "sum", "sd", "xmean"};
 
@@ -90,12 +90,37 @@ static double log_less(double a, double b)
     return part < 1.0 ? a + libm_log(1.0 - part) : -INFINITY;
 }
 
-static bool lists(const struct sparse *s, int64_t token)
+// The place of a token in the list; s->n if it is not listed.
+static size_t place_of(const struct sparse *s, int64_t token)
 {
-    for (size_t i = 0; i < s->n; i++)
-        if (s->ids[i] == token)
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < s->n && s->ids[i] != token)
+        i++;
+    return i;
+}
+
+// Does the rank of the token that follows the row fit the list and the tail? given: the members as given.
+static bool check_rank(const struct list_tail *t, const struct list_tail *given, const struct sparse *s, size_t n_vocab,
+                       struct err *e)
+{
+    const size_t place = place_of(s, t->token);
+    const bool listed = place < s->n;
+    const double x = listed ? (double)s->x[place] : t->token_logit, n = t->value[TAIL_N];
+    double before = 0.0, most = n_vocab ? (double)n_vocab : INFINITY;
+    if (t->token < 0 || isnan(t->token_rank))
+        return true;
+    for (size_t i = 0; i < s->n; i++) // an unlisted token without a logit ranks behind all
+        before += !(x >= s->x[i]) || (x == s->x[i] && s->ids[i] < t->token);
+    if (listed)
+        most = before + 1.0;
+    else if (x > -INFINITY)
+        most = fmin(most, before + n);
+    else if (x == -INFINITY && n < INFINITY)
+        before += n;
+    const double least = before + (!listed && x > -INFINITY && x < given->value[TAIL_MAX] ? 2.0 : 1.0);
+    return (t->token_rank >= least && t->token_rank <= most && t->token_rank == floor(t->token_rank)) ||
+           err_set(e, STATUS_DATA, "%s of token %" PRId64 " is %.9g, but the other members allow %.9g to %.9g",
+                   t->rank_name, t->token, t->token_rank, least, most);
 }
 
 // Lists a token that the tail has: *r has the sums of the tail. Its weight leaves the tail.
@@ -141,7 +166,7 @@ bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_voca
     double *const v = t.value;
     if (!s->n)
         return err_set(e, STATUS_DATA, "the row is empty");
-    if (!count_tail(&t, s->n, &n_vocab, e) || !check(&t, s, n_vocab, e))
+    if (!count_tail(&t, s->n, &n_vocab, e) || !check(&t, s, n_vocab, e) || !check_rank(&t, tail, s, n_vocab, e))
         return false;
     const bool known = !isnan(v[TAIL_LSE]), counted = !isnan(tail->value[TAIL_N]) || !isnan(tail->value[TAIL_MASKED]);
     const double slack = known ? 1e-12 * (1.0 + fabs(v[TAIL_LSE])) : 0.0;
@@ -154,8 +179,12 @@ bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_voca
                          .ranked = s->n,
                          .exp_sum = (float)v[TAIL_SUM],
                          .deviation = counted ? (float)v[TAIL_SD] : NAN}; // its bounds need the number of logits
-    if (t.token >= 0 && !isnan(t.token_logit) && !lists(s, t.token) && !list_token(s, &t, &r, e))
-        return false;
+    if (t.token >= 0 && !isnan(t.token_logit) && place_of(s, t.token) == s->n) {
+        r.beside = (size_t)t.token + 1;
+        r.beside_rank = isnan(t.token_rank) ? 0 : (size_t)t.token_rank;
+        if (!list_token(s, &t, &r, e))
+            return false;
+    }
     r.most = v[TAIL_N];
     r.weight = v[TAIL_N] > 0.0 ? 1.0 / (1.0 + weigh(s, r.sum)) : 0.0;
     if (v[TAIL_N] == 0.0 && v[TAIL_MASKED] > 0.0 && !list_masked(s, n_vocab, e))

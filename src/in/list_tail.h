@@ -15,11 +15,13 @@ struct list_tail {
     const char *prefix;         // of the members' names in messages: "tail." or "tail_"
     int64_t token;              // that follows the row, or -1
     double token_logit;         // NaN: not given
+    double token_rank;          // in the whole row, from 1; NaN: not given
+    const char *rank_name;      // of this member
 };
 
 // Makes *row of the tokens of s, which are listed by rank, and their tail. A token that follows the row and is not
-// listed is listed besides. A missing member widens the bounds. n_vocab: 0 if unknown. Fails with STATUS_DATA if
-// members contradict each other, and as sparse_row does.
+// listed is listed besides, with its rank. A missing member widens the bounds. n_vocab: 0 if unknown. Fails with
+// STATUS_DATA if members contradict each other, and as sparse_row does.
 bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_vocab, struct row *row, struct err *e);
 
 #endif

@@ -83,8 +83,10 @@ static float read_tensor_number(const struct matrix *m, const unsigned char *row
 // Makes a row of the tokens of t->row and of their tail.
 static bool tail_row(struct list_tensors *t, uint64_t index, size_t n_vocab, struct input_row *r, struct err *e)
 {
-    const double token = read_column(t, COLUMN_TOKEN, index);
+    const double token = read_column(t, COLUMN_TOKEN, index), rank = read_column(t, COLUMN_TOKEN_RANK, index);
     struct list_tail tail = {.prefix = "tail_",
+                             .rank_name = "token_ranks",
+                             .token_rank = rank == 0.0 ? NAN : rank,
                              .token = token >= 0.0 ? (int64_t)token : -1,
                              .token_logit = read_column(t, COLUMN_TOKEN_LOGIT, index)};
     for (size_t i = 0; i < TAIL_MEMBERS; i++)

@@ -8,7 +8,7 @@
 #include "in/sparse.h"
 
 // Columns of lists with a tail: the members of the tail, and the token that follows each row.
-enum { COLUMN_TOKEN = TAIL_MEMBERS, COLUMN_TOKEN_LOGIT, COLUMNS };
+enum { COLUMN_TOKEN = TAIL_MEMBERS, COLUMN_TOKEN_LOGIT, COLUMN_TOKEN_RANK, COLUMNS };
 
 enum column_type { COLUMN_NONE, COLUMN_I32, COLUMN_F32, COLUMN_F64 };
 

@@ -21,7 +21,7 @@ size_t row_listed(const struct row *r)
     size_t below = 0;
     for (size_t i = 0; r->rest.partial && i < r->n; i++)
         below += row_logit(r, i) < r->rest.ceiling;
-    return below && r->n > 1 ? r->n - 1 : r->n;
+    return (below || r->rest.beside) && r->n > 1 ? r->n - 1 : r->n;
 }
 
 void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit)

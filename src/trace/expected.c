@@ -31,12 +31,14 @@ static double mass_before(const struct softmax *s, const float *logit, size_t n,
     return sum;
 }
 
-// Did a step remove no candidate that ranks before this one, which it removed?
-static bool removed_best(const struct log *l, const struct log_step *step, uint32_t id)
+// Did a step remove no candidate that ranks before this one, which it removed? Unlisted candidates may rank before it.
+static bool removed_best(const struct log *l, const struct log_step *step, uint32_t id, size_t rank)
 {
     const struct log_step *const before = step - 1;
     const float *const logit = l->logit + before->at;
     const size_t at = log_find(l, before, id);
+    if (rank > before->n)
+        return false;
     for (size_t i = 0; i < before->n; i++)
         if ((logit[i] > logit[at] || (i < at && logit[i] == logit[at])) &&
             log_find(l, step, l->id[before->at + i]) == SIZE_MAX)
@@ -175,7 +177,7 @@ static const struct log_step *find_removal(const struct log *l, const struct can
     x->margin = x->gap = INFINITY;
     x->draw = NAN;
     x->noisy = false;
-    x->next = removal && x->rank && removed_best(l, removal, x->id);
+    x->next = removal && x->rank && removed_best(l, removal, x->id, x->rank);
     x->listed = cand_listed(c, x->id);
     if (!x->listed)
         removal = log_rest_removal(l);

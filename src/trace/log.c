@@ -85,6 +85,8 @@ void step_add_rest(const struct log_step *step, struct softmax *s)
 size_t step_rank(const struct log *l, const struct kern *kern, const struct log_step *step, size_t at)
 {
     const float *const logit = l->logit + step->at;
+    if (step->as_read && (size_t)l->id[step->at + at] + 1 == l->beside)
+        return l->beside_rank;
     return logit[at] < step->ceiling ? 0 : rank_of(kern, logit, step->n, at);
 }
 
@@ -93,6 +95,7 @@ static void note_rest(struct log_step *s, const struct unlisted *r)
 {
     const bool none = r->state == REST_NONE || r->state == REST_GONE, live = r->state == REST_LIVE;
     s->rest = r->state;
+    s->as_read = live && r->ranked && r->left == LEFT_ALL;
     s->ceiling = none ? -INFINITY : live ? r->ceiling : INFINITY;
     s->weight = none ? -INFINITY : live && r->high - r->low < 1e-3 ? (r->high + r->low) / 2.0 : NAN;
 }
@@ -140,6 +143,8 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 {
     l->recipe = recipe;
     l->n_steps = l->taken = 0;
+    l->beside = row->rest.beside;
+    l->beside_rank = row->rest.beside_rank;
     if (l->takes_raw && !l->raw.row && !raw_measure(&l->raw, row, c))
         return fault_memory();
     return l->takes_steps ? add_log_step(l, NULL, NULL, c) : fault_none();

@@ -22,6 +22,7 @@ struct log_step {
     // The rest of a partial row after the step. The unlisted tokens that are left count in the softmaxes as one token,
     // if their weight is known.
     enum rest_state rest;
+    bool as_read;  // no stage has removed an unlisted token, or changed a logit
     float ceiling; // no unlisted token's logit is above it; -inf: none is left; +inf: it is not known
     double weight; // logarithm of their weight; -inf: none is left; NaN: it is not known
     struct note note[NOTES_MOST];
@@ -43,6 +44,7 @@ struct log {
     struct ranked_scratch sort;  // for the lists of the record
     double *p;                   // scratch of trace_lines: probabilities of two steps
     size_t n_steps, taken, step_cap, id_cap, logit_cap, p_cap;
+    size_t beside, beside_rank; // those of the row
 };
 
 void log_free(struct log *l);
@@ -71,7 +73,8 @@ const struct log_step *log_step_at(const struct log *l, size_t stage);
 // Adds the unlisted tokens of a step to a softmax of its candidates' logits, if their weight is known.
 void step_add_rest(const struct log_step *step, struct softmax *s);
 
-// The rank of the candidate at a place of a step, from 1. 0: unlisted tokens may rank before it.
+// The rank of the candidate at a place of a step, from 1. 0: unlisted tokens rank before it, and the list does not tell
+// how many.
 size_t step_rank(const struct log *l, const struct kern *kern, const struct log_step *step, size_t at);
 
 // The place of a token among a step's candidates, counted from step->at; SIZE_MAX if the step has not left it.

@@ -76,14 +76,17 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
     return 1 + kern->count(logit, place, x) + kern->count(logit + place, n - place, nextafterf(x, INFINITY));
 }
 
-// The rank in the raw row of the logit at a place; NaN if unlisted tokens may rank before it. Blocks whose maximum is
-// smaller than the logit hold nothing that ranks before it and are skipped.
+// The rank in the raw row of the logit at a place; NaN if unlisted tokens rank before it, unless the list tells. Blocks
+// whose maximum is smaller than the logit hold nothing that ranks before it and are skipped.
 static double raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
     const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
+    const struct row_rest *const rest = &raw->row->rest;
     const size_t n = raw->row->n;
     size_t rank = 1;
-    if (raw->row->rest.partial && x < raw->row->rest.ceiling)
+    if (rest->beside && raw->row->ids && (size_t)raw->row->ids[place] + 1 == rest->beside)
+        return rest->beside_rank ? (double)rest->beside_rank : NAN;
+    if (rest->partial && x < rest->ceiling)
         return NAN;
     for (size_t at = 0; at < n; at += KERN_BLOCK) {
         const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK;
