@@ -453,7 +453,7 @@ lists() {
     wrong "$after:7,\"accept_logit\":2,\"accept_rank\":8" 'accept_rank of token 7 is 8, but the other members allow 3 to 7'
     wrong "$after:7,\"accept_logit\":null,\"accept_rank\":7" 'accept_rank of token 7 is 7, but the other members allow 8 to 9'
     wrong "$after:7,\"accept_rank\":3.5" 'accept_rank of token 7 is 3.5, but the other members allow 3 to 9'
-    wrong "\"tail\":{\"max\":2},\"accept\":7,\"accept_rank\":2" 'accept_rank of token 7 is 2, but the other members allow 3 to inf'
+    wrong "\"tail\":{\"max\":2},\"accept\":7,\"accept_rank\":2" 'accept_rank of token 7 is 2, but the other members allow 3 to 2147483647'
     wrong "$after:7,\"accept_rank\":\"4\"" 'accept_rank is not a number'
     wrong '"tail":{"n":"3"}' 'tail.n is not a number'
     wrong '"n_vocab":9.5,"tail":{"n":3}' 'n_vocab is 9.5, --n-vocab 0'

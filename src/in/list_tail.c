@@ -106,7 +106,7 @@ static bool check_rank(const struct list_tail *t, const struct list_tail *given,
     const size_t place = place_of(s, t->token);
     const bool listed = place < s->n;
     const double x = listed ? (double)s->x[place] : t->token_logit, n = t->value[TAIL_N];
-    double before = 0.0, most = n_vocab ? (double)n_vocab : INFINITY;
+    double before = 0.0, most = n_vocab ? (double)n_vocab : INT32_MAX;
     if (t->token < 0 || isnan(t->token_rank))
         return true;
     for (size_t i = 0; i < s->n; i++) // an unlisted token without a logit ranks behind all
@@ -119,7 +119,7 @@ static bool check_rank(const struct list_tail *t, const struct list_tail *given,
         before += n;
     const double least = before + (!listed && x > -INFINITY && x < given->value[TAIL_MAX] ? 2.0 : 1.0);
     return (t->token_rank >= least && t->token_rank <= most && t->token_rank == floor(t->token_rank)) ||
-           err_set(e, STATUS_DATA, "%s of token %" PRId64 " is %.9g, but the other members allow %.9g to %.9g",
+           err_set(e, STATUS_DATA, "%s of token %" PRId64 " is %.10g, but the other members allow %.10g to %.10g",
                    t->rank_name, t->token, t->token_rank, least, most);
 }
 
