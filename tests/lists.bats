@@ -492,10 +492,24 @@ lists() {
     sampl -s 1 --samplers top_k --top-k 40 list.json 2>&1 >/dev/null | grep -q 'the others need longer lists: --emit list=50$'
 }
 
+@test "behind a bias, top_n_sigma is exact if its limit is far from each candidate" {
+    echo '[5.016641139984131,1.7677816152572632,-3.6339173316955566,-6.729617118835449]' >row
+    sampl -s 1 --neutral --emit list=2 row >list.json 2>/dev/null
+    kept() { sampl -s 1 --emit stats -O json --samplers top_n_sigma -l 1+3 --top-nsigma "$1" "${@:2}" 2>/dev/null | grep -o '"n":[0-9]*'; }
+    # The list does not tell the mean, by which the bias moves the deviation: the limit lies beside the third token.
+    [ "$(kept 1.6780951023101807 row)" = '"n":3' ]
+    [ "$(exact --samplers top_n_sigma -l 1+3 --top-nsigma 1.6780951023101807)" = 0 ]
+    [ "$(kept 0.5 row) $(kept 0.5 list.json)" = '"n":2 "n":2' ]
+    [ "$(exact --samplers top_n_sigma -l 1+3 --top-nsigma 0.5)" = 1 ]
+    # A bias on an unlisted token makes it the largest, or moves the deviation by the bias at most.
+    [ "$(exact --samplers top_n_sigma -l 2+30 --top-nsigma 0.5)" = 0 ]
+    [ "$(exact --samplers top_n_sigma -l 2-3 --top-nsigma 0.7) $(exact --samplers top_n_sigma -l 2-3 --top-nsigma 0.5)" = '0 1' ]
+}
+
 @test "sglang raises an unlisted token by more than its bonus allows a positive logit" {
     printf '[9,0,0,0,0]\n[0.367,0.366,-5,-0.02,-5]\n' >rows
     sampl -s 1 --neutral --emit list=2 rows >list.json 2>/dev/null
-    local chain=(--engine sglang --temp 1 --top-k 1 --presence-penalty -0.5 --accept 3,3)
+    local chain=(--engine sglang --temp 1 --top-k 1 --presence-penalty -0.5 --accept "3,3")
     [ "$(sampl -s 1 "${chain[@]}" --repeat-penalty 1.3 rows | paste -sd ' ')" = '0 3' ]
     [ "$(exact "${chain[@]}" --repeat-penalty 1.3)" = '1 0' ]
     [ "$(exact "${chain[@]/-0.5/0.5}" --repeat-penalty 1.3)" = '1 1' ]

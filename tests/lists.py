@@ -331,7 +331,7 @@ class Case:
             self.options.append("--independent")
         if engine:
             self.engine(rng.choice(ENGINES))
-        elif number % 2 and rng.random() < 0.25:
+        elif number % 2 and rng.random() < 0.35:
             self.sigma()
         elif rng.random() < 0.1:
             self.options += ["--mirostat", rng.choice("12"), *self.values(["mirostat-ent", "mirostat-lr", "temp"])]
@@ -417,6 +417,7 @@ class Case:
         names = self.rng.choices(["penalties", "penalties", "dry", "encoder_penalty", "temperature"],
                                  k=self.rng.choice([1, 1, 2, 3]))
         self.before = ";".join(names)
+        self.options += ["--independent"] if self.rng.random() < 0.7 else []
         self.options += self.values(sorted({flag for s in SAMPLERS if s["name"] in names for flag in s["params"]}))
 
     def set_limit(self, folder):
@@ -432,7 +433,7 @@ class Case:
             mean = math.fsum(row) / len(row)
             deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in row) / len(row))
             sigma = (row[0] - rng.choice(row[:rng.choice([3, self.most, 1000])])) / deviation
-        sigma *= 1 + rng.choice([-1, 1]) * 10 ** rng.uniform(-8, -1)
+        sigma *= 1 + rng.choice([-1, 1]) * 10 ** rng.uniform(-6, -1)
         after = rng.choice(["", "", ";top_k", ";temperature", ";top_p"])
         self.options += ["--samplers", self.before + ";top_n_sigma" + after, "--top-nsigma=%.9g" % (sigma if sigma > 0 else 1)]
 
