@@ -15,6 +15,11 @@ load helper
     [ "$stderr" = 'sampl: note: --logit-bias: the bias of token 4 has no effect on row 0, which has a vocabulary of 4 tokens' ]
 }
 
+@test "the note on a bias outside the vocabulary names each token of the base and of variants once" {
+    run --separate-stderr sampl -s 1 -l 4+1 --vs '-l 1+1' --vs '-l 9+1' --vs '-l 9+2 -l 0+1 -l -3+1' --columns kept <<<'[0,0,0,0]'
+    [ "$(grep -o 'token [-0-9]* has no effect on row 0' <<<"$stderr" | cut -d ' ' -f 2 | paste -sd ' ')" = '4 9 -3' ]
+}
+
 @test "--against: the note on widths names the row, and later rows may have others" {
     printf '[1,2,3]\n[1,2,3,4]\n[1,2]\n' >a.json
     printf '[1,2,3]\n[1,2]\n[1,2,3,4,5]\n' >b.json

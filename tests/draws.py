@@ -214,13 +214,16 @@ def check_right(runs, seed):
              ("mixed", softmax(logits_of(["--neutral", "mixed.npy"])), ["--neutral", "mixed.npy"], 100)]
     for name, p, args, k in cases:
         found = {"rank": [], "token": [], "last": [], "temperature": []}
+        too_good = 0
         for _ in range(runs):
             write(draw(rng, p, [k] * len(p)))
             status, got = report(args)
             assert status == 0, (name, got)
+            too_good += got["verdict"]["too_good"]
             for test, values in found.items():
                 if got[test]["p"] is not None:
                     values.append(got[test]["p"])
+        assert too_good <= 1 + runs // 1000, (name, too_good)
         for test, values in found.items():
             values = np.array(values)
             # Counts of a few draws have few values, so that their p-values are not uniform. They may not be small too often.

@@ -62,18 +62,30 @@ void note_settings(const struct job *j)
 
 // ---- rows
 
-// Notes the given biases of tokens that are not in the vocabulary of the first row where it is known. Later rows may
-// have another width.
+// Does one of the first n variants have a given bias of a token?
+static bool some_bias(const struct job *j, size_t n, uint32_t id)
+{
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < j->variant[k]->parts.biases->n_given; i++)
+            if (j->variant[k]->parts.biases->bias[i].id == id)
+                return true;
+    return false;
+}
+
+// Notes the given biases of tokens that are not in the vocabulary of the first row where it is known, each token once.
+// Later rows may have another width.
 static void note_strange_biases(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
-    const struct biases *const b = j->variant[0]->parts.biases;
     if (!r->n_vocab || !note_new(noted, NOTE_BIASES))
         return;
-    for (size_t i = 0; i < b->n_given; i++)
-        if (b->bias[i].id >= r->n_vocab)
-            message_note("--logit-bias: the bias of token %" PRId32 " has no effect on row %" PRIu64
-                         ", which has a vocabulary of %zu tokens",
-                         (int32_t)b->bias[i].id, r->row->number, r->n_vocab);
+    for (size_t k = 0; k < j->n_variants; k++) {
+        const struct biases *const b = j->variant[k]->parts.biases;
+        for (size_t i = 0; i < b->n_given; i++)
+            if (b->bias[i].id >= r->n_vocab && !some_bias(j, k, b->bias[i].id))
+                message_note("--logit-bias: the bias of token %" PRId32 " has no effect on row %" PRIu64
+                             ", which has a vocabulary of %zu tokens",
+                             (int32_t)b->bias[i].id, r->row->number, r->n_vocab);
+    }
 }
 
 // Notes that --against compares rows of two widths.
