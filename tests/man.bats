@@ -598,11 +598,13 @@ rerun() (
     done
 }
 
+# The formulas of sampl-spec(7) are counted, too.
 @test "the pages keep to their numbers of words, without generated blocks and examples" {
-    local name most n
+    local name most n left_out
     while read -r name most; do
-        n=$(perl -0777 -pe 's/^\.\\" generated:.*?^\.\\" end$//msg; s/^\.Bd -literal.*?^\.Ed$//msg' "$ROOT/man/$name" |
-            mandoc -T utf8 | col -b | wc -w)
+        left_out='s/^\.\\" generated:.*?^\.\\" end$//msg; s/^\.Bd -literal.*?^\.Ed$//msg'
+        [ "$name" != sampl-spec.7 ] || left_out=
+        n=$(perl -0777 -pe "$left_out" "$ROOT/man/$name" | mandoc -T utf8 | col -b | wc -w)
         [ "$n" -gt 500 ] && [ "$n" -le "$most" ] || { echo "$name: $n words, at most $most"; return 1; }
     done <<'END'
 sampl.1 6000
