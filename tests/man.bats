@@ -346,6 +346,8 @@ temperature --temp 1
 END
     chain --samplers xtc --xtc-probability 1 --xtc-threshold 0.5 | grep -q '^xtc true'
     chain --samplers top_p --top-p 0 | grep -q '^top_p true'
+    chain --engine akunu-gpu --temp 0.8 | grep -q '^softmax_scaled false'
+    chain --engine akunu-gpu --temp 0.8 --top-k 5 | grep -q '^softmax_scaled true'
 }
 
 # ---- sampl-engines(7)
