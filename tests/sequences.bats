@@ -321,3 +321,26 @@ END
     [ "$(sampl -f f32 -n 5 -s 3 rows.f32 -O json | head -n 3 | jq -c .n | paste -sd,)" != "$(head -n 3 answers | jq -c .n | paste -sd,)" ]
     [ "$(head -n 3 answers | jq -c .n | paste -sd,)" = 1,2,4 ]
 }
+
+@test "--independent adds the row's number to the seed mod 2^64 or, with seeds of 32 bits, mod 2^32" {
+    local engine seed row i
+    row=[$(yes 0, | head -n 999 | tr -d '\n')0]
+    for ((i = 0; i < 12; i++)); do echo "$row"; done >rows
+    # The sum of row 8 is 2^32 + 2.
+    while read -r engine seed; do
+        run -0 --separate-stderr sampl --engine "$engine" --temp 1 -s 4294967290 --independent rows
+        [ "${lines[8]}" = "$(head -n 1 rows | sampl --engine "$engine" --temp 1 -s "$seed")" ] || { echo "$engine"; return 1; }
+        echo "$engine ${lines[8]}" >>sums
+    done <<'END'
+batch 2
+akunu-gpu 2
+ollama 4294967298
+vllm-v2 4294967298
+sglang 4294967298
+END
+    [ "$(wc -l <sums)" -eq 5 ]
+    # The low 32 bits alone give another token.
+    for engine in ollama vllm-v2 sglang; do
+        ! grep -qxF "$engine $(head -n 1 rows | sampl --engine $engine --temp 1 -s 2)" sums || { echo "$engine: mod 2^32"; return 1; }
+    done
+}
