@@ -188,7 +188,7 @@ endif
 
 # In the static program, what does not sample is small, not fast.
 ifneq ($(STATIC),)
-$(filter $(BUILD)/cli/% $(BUILD)/settings/% $(BUILD)/schema/% $(BUILD)/views/%,$(OBJECTS)): EXTRA_CFLAGS := -Os
+$(filter $(BUILD)/cli/% $(BUILD)/settings/% $(BUILD)/schema/% $(BUILD)/views/% $(BUILD)/trace/% $(BUILD)/vocab/% $(BUILD)/run/%,$(OBJECTS)): EXTRA_CFLAGS := -Os
 endif
 
 # The scalar tier must not use vector instructions.
