@@ -17,26 +17,28 @@ struct compared {
 // Returns the logits, the largest first, which the caller frees; NULL: memory is short.
 float *compared_ranked(const struct compared *of);
 
+// Returns |number - limit| / limit. Each function below compares one number of the candidate.
 double distance_between(double number, double limit);
 
+// Compares the probability.
 double distance_of_prob(const struct compared *of, double limit);
 
-// Of the probability from the smaller of eta and sqrt(eta) * exp(-entropy).
+// Compares the probability with the smaller of eta and sqrt(eta) * exp(-entropy).
 double distance_of_eta(const struct compared *of, double eta);
 
-// Of the probability, divided by the largest.
+// Compares the probability, divided by the largest.
 double distance_of_ratio(const struct compared *of, double limit);
 
-// Of the sum of the probabilities of larger logits.
+// Compares the sum of the probabilities of larger logits.
 double distance_of_sum(const struct compared *of, double limit);
 
-// Of the sum of the probabilities whose surprise is nearer to the entropy.
+// Compares the sum of the probabilities whose surprise is nearer to the entropy.
 double distance_of_typical(const struct compared *of, double limit);
 
-// Of the entropy's terms down to the candidate from this share of all of them, among the 100 best.
+// Compares the sum of the entropy's terms down to the candidate with this fraction of all, among the 100 best.
 double distance_of_terms(const struct compared *of, double share);
 
-// Of the logit from that of the last of k ranks; of one that is among these, from the next one.
+// Returns the distance of the logit from the k-th largest; if it is among the k largest, from the next one.
 double distance_of_rank(const struct compared *of, size_t k);
 
 #endif

@@ -211,21 +211,20 @@ double expected_distance(const struct expected *x)
 static void measure_nearest(const struct log *l, const struct kern *kern, const struct log_step *end,
                             const struct log_step *edge, struct expected *x)
 {
+    const struct log_step *nearest = edge;
     double least = INFINITY;
-    if (edge) {
-        measure_edge(l, kern, edge, x->id, x);
-        least = expected_distance(x);
-    }
     for (const struct log_step *step = l->step + 1; step <= end; step++) {
         struct expected other = {.id = x->id, .margin = INFINITY};
-        if (step == edge || !has_limit(step) || log_find(l, step - 1, x->id) == SIZE_MAX)
+        if (!has_limit(step) || log_find(l, step - 1, x->id) == SIZE_MAX)
             continue;
         measure_edge(l, kern, step, x->id, &other);
-        if (!(expected_distance(&other) < least))
-            continue;
-        measure_edge(l, kern, step, x->id, x);
-        least = expected_distance(x);
+        if (expected_distance(&other) < least) {
+            nearest = step;
+            least = expected_distance(&other);
+        }
     }
+    if (nearest)
+        measure_edge(l, kern, nearest, x->id, x);
 }
 
 void trace_kept(const struct log *l, const struct cand *c, const struct log_step *end, struct expected *x)
