@@ -189,11 +189,10 @@ static bool keep_worst(struct diff *v, double overlap, struct err *e)
     size_t at = v->n_worst;
     while (at && v->worst[at - 1].overlap > overlap)
         at--;
-    if (text->failed || !mem_grow(&v->worst, &v->worst_cap, v->n_worst + 1, sizeof *v->worst))
-        return err_from_fault(e, fault_memory());
-    if (at == most) {
+    const bool fits = !text->failed && mem_grow(&v->worst, &v->worst_cap, v->n_worst + 1, sizeof *v->worst);
+    if (!fits || at == most) {
         builder_clear(text);
-        return true;
+        return fits || err_from_fault(e, fault_memory());
     }
     if (v->n_worst == most)
         builder_free(&v->worst[--v->n_worst].text);
