@@ -34,7 +34,7 @@ const lookAt = async (printed, row) => {
     const none = split(keep("none", upTo(printed, 0))), all = split(keep("all", upTo(printed, chain.length)));
     const [probs, trace] = await Promise.all([
       looks.run([...words, ...none, ...variants, `--dump-probs=${SHOWN}`, ...end], more),
-      looks.run([...words, ...all, "--trace", ...end], more)]);
+      traces.run([...words, ...all, "--trace", ...end], more)]);
     readStages(found.stages, chain, drawn, recordOf(probs)?.top_probs, recordOf(trace)?.stages);
   } else {
     const trace = await looks.run([...inputWords(String(row)), ...chainWords(), "--trace", ...end]);

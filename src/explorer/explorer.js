@@ -87,7 +87,7 @@ const listen = () => {
 };
 const start = async () => {
   const module = await WebAssembly.compile(await unpack("wasm"));
-  [pages, looks] = [startProgram(module), startProgram(module)];
+  [pages, looks, traces] = [1, 2, 3].map(() => startProgram(module));
   table = JSON.parse(text(await sampl("--generate=json")));
   const list = text(await sampl("--list-presets")).trim().split("\n").map((line) => line.split("\t"));
   presets = list.map(([name, about]) => ({ name, about }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs of sampl in workers. One worker makes pages; another one looks at the chosen row alone, so that the cards follow
+// Runs of sampl in workers. One worker makes pages; two others look at the chosen row alone, so that the cards follow
 // a movement while a page is made.
 
 const STOP_AFTER = 2000; // milliseconds after which a run can be stopped
@@ -53,16 +53,16 @@ const startProgram = (module) => {
   begin();
   return { run, stop, post: (message) => worker.postMessage(message) };
 };
-let pages, looks; // the two workers
+let pages, looks, traces; // the workers
 const sampl = (...args) => pages.run(args);
 const text = (result) => decoder.decode(result.stdout);
 const keepFile = (name, data) => {
   files[name] = data;
-  for (const program of [pages, looks]) program.post({ files: { [name]: data } });
+  for (const program of [pages, looks, traces]) program.post({ files: { [name]: data } });
 };
 const forgetFile = (name) => {
   delete files[name];
-  for (const program of [pages, looks]) program.post({ forget: [name] });
+  for (const program of [pages, looks, traces]) program.post({ forget: [name] });
 };
 
 // ---- the newest state replaces one that waits
@@ -142,14 +142,11 @@ const say = (messages) => {
   byId("messages").hidden = !byId("messages").textContent;
 };
 
-// ---- the page of -O html in two frames: one is shown while the next one loads
+// ---- the page of -O html in a frame; the frame of the next page waits behind it
 
 // Each frame's page tells its place (the chosen row and variant, and how far it is scrolled), also when a row is
 // chosen, and goes to such a place.
 const view = (() => {
-  const frame = () => make("iframe.behind", { title: "The page of sampl", tabindex: "-1" });
-  let [shown, next] = [frame(), frame()], place = { row: null, variant: null, top: 0, text: 0 }, wish = null;
-  byId("view").append(shown, next);
   const once = (target, name, good = () => true) => new Promise((done) => {
     const hear = (event) => {
       if (!good(event)) return;
@@ -158,29 +155,42 @@ const view = (() => {
     };
     target.addEventListener(name, hear);
   });
-  const post = (to, message) => to.contentWindow.postMessage({ sampl: message }, "*");
+  // A frame with an empty document. A frame takes 40 ms to load a document, whatever its size: it does so beforehand.
+  const frame = () => {
+    const node = make("iframe.behind", { title: "The page of sampl", tabindex: "-1",
+      srcdoc: '<!DOCTYPE html><html lang="en"><head></head><body></body></html>' });
+    const loaded = once(node, "load");
+    byId("view").append(node);
+    return { node, loaded };
+  };
+  // Puts a page into the empty document. Scripts that come as a text do not run: an element of each is made.
+  const fill = (page, html) => {
+    page.documentElement.innerHTML = html.replace("<head>", '<head><base href="about:srcdoc">'); // so that #links stay
+    for (const script of page.querySelectorAll("script:not([type])"))
+      script.replaceWith(Object.assign(page.createElement("script"), { textContent: script.textContent }));
+  };
+  let shown = null, next = frame(), place = { row: null, variant: null, top: 0, text: 0 }, wish = null;
+  const post = (to, message) => to.node.contentWindow.postMessage({ sampl: message }, "*");
   const placeOf = async (of) => {
-    if (!of.srcdoc) return place; // no page yet
-    const answer = once(window, "message", ({ source, data }) => source === of.contentWindow && !data?.moved);
+    const answer = once(window, "message", ({ source, data }) => source === of.node.contentWindow && !data?.moved);
     post(of, "place?");
     return place = { ...place, ...(await answer).data.sampl };
   };
   const show = async (html) => {
-    const loaded = once(next, "load");
-    next.srcdoc = html.replace("<head>", '<head><base href="about:srcdoc">'); // so that #links stay in the frame
-    await loaded;
+    const before = shown ? placeOf(shown) : place;
+    await next.loaded;
+    fill(next.node.contentDocument, html);
     const embed = document.body.matches(".embed") || undefined;
-    post(next, { ...await placeOf(shown), ...wish, embed });
+    post(next, { ...await before, ...wish, embed });
     wish = null;
     await placeOf(next); // the answer comes when the page is there
-    next.classList.remove("behind");
-    next.removeAttribute("tabindex");
-    shown.classList.add("behind");
-    shown.setAttribute("tabindex", "-1");
-    [shown, next] = [next, shown];
+    next.node.classList.remove("behind");
+    next.node.removeAttribute("tabindex");
+    shown?.node.remove();
+    [shown, next] = [next, frame()];
   };
   addEventListener("message", ({ source, data }) => {
-    if (!data?.moved || source !== shown.contentWindow) return;
+    if (!data?.moved || source !== shown?.node.contentWindow) return;
     const before = place.row;
     place = { ...place, ...data.sampl };
     rememberPlace();
