@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The controls of the chain: a card for each stage with its figure and parameters, and their order.
 
+let likely = null; // the chain that --print-chain=json will probably print after the movement of a slider
 const set = (flag, value, moving) => {
+  const member = memberOf(flag), changed = (stage) => member in stage && !stage.own;
+  likely = moving ? { ...stages, chain: stages.chain.map((stage) =>
+    changed(stage) ? { ...stage, [member]: Number(value) } : stage) } : null;
   options.set(flag, value);
   update(moving);
 };

@@ -4,7 +4,7 @@
 
 const STOP_AFTER = 2000; // milliseconds after which a run can be stopped
 const SLOW = 300;        // milliseconds: a page that takes longer waits until a movement pauses for PAUSE_LONG
-const PAUSE = 30, PAUSE_LONG = 400; // milliseconds without a movement, after which a page is made
+const PAUSE = 45, PAUSE_LONG = 400; // milliseconds without a movement, after which a page is made
 const decoder = new TextDecoder();
 
 const unpack = async (id) => { // base64 of gzip
@@ -105,13 +105,15 @@ const settle = () => {
   document.dispatchEvent(new Event("settled"));
 };
 
-// Shows what each stage does to the chosen row.
+// Shows what each stage does to the chosen row. The look begins with the likely chain, before sampl has printed the true
+// one, and begins again if they differ.
 const look = async () => {
-  const begun = performance.now();
-  const row = view.row(), chain = await looks.run([...inputWords(), ...chainWords(), "--print-chain=json"]);
+  const begun = performance.now(), row = view.row(), guess = likely;
+  const printing = traces.run([...inputWords(), ...chainWords(), "--print-chain=json"]);
+  const early = guess && lookAt(guess, row), chain = await printing;
   if (chain.status === 0) { // else "More options" has an error, or options of a run
-    const printed = JSON.parse(text(chain));
-    const found = await lookAt(printed, row);
+    const printed = JSON.parse(text(chain)), right = JSON.stringify(printed) === JSON.stringify(guess);
+    const found = await (right ? early : lookAt(printed, row));
     [stages, seen] = [printed, found];
   }
   drawControls(chain.status === 0);
