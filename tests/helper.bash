@@ -3,6 +3,12 @@
 # shellcheck shell=bash
 bats_require_minimum_version 1.5.0
 
+# Before each command bats records the place in the test. A subshell loses the record, whose making takes longer than most commands:
+# subshells skip it. The text of the function gets a first line. Outside of bats there is no such function.
+TRACE=$(declare -f bats_debug_trap || :)
+# shellcheck disable=SC2016 # the text expands it
+eval "${TRACE/\{/'{ [ "$BASH_SUBSHELL" = 0 ] || return 0;'}"
+
 ROOT=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 SAMPL=${SAMPL:-$ROOT/build/sampl}
 UNITS=${UNITS:-$ROOT/build/unit}
