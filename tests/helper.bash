@@ -128,6 +128,28 @@ other_dump() {
     run -1 same_dump "$@"
 }
 
+# copy_tree: makes the folder tree/ with the sources of the program and, of build/, the objects that exist.
+copy_tree() {
+    local build
+    build=$(dirname "$SAMPL")
+    [ -e "$build/samplers/list.o" ] || missing objects "there are none beside $SAMPL"
+    mkdir -p tree/tests tree/build
+    cp -a "$ROOT/src" "$ROOT/Makefile" tree
+    cp "$ROOT/tests/tests.mk" tree/tests
+    if [ "$build" = "$ROOT/build" ]; then # the dependency files have these paths
+        (cd "$build" && cp -a --parents ./*.o ./*.d ./*/*.o ./*/*.d flags pkgdatadir "$BATS_TEST_TMPDIR/tree/build") 2>/dev/null || true
+    fi
+}
+
+# build_tree: builds the program of the folder tree/. Compiles what a change concerns, without optimisation, and keeps the other objects,
+# as FLAGS is that of their build. Warnings are errors.
+build_tree() {
+    printf '#!/bin/sh\nexec "%s" "$@" -O0 -U_FORTIFY_SOURCE -Werror\n' "${CC:-cc}" >quick-cc
+    chmod +x quick-cc
+    env -u MAKEFLAGS make -s -C tree BUILD=build CC="$PWD/quick-cc" FLAGS="$(cat tree/build/flags 2>/dev/null)" all >make.log 2>&1 ||
+        { cat make.log; return 1; }
+}
+
 # print_values OPTION...: prints the chain of --print-chain without the origins of values.
 print_values() {
     sampl -s 1 --print-chain "$@" | sed 's/ ([a-z ]*)//g'

@@ -6,16 +6,7 @@ load helper
 
 # build_with_toy: builds a copy of the tree with one more sampler, from the objects that exist.
 build_with_toy() {
-    local build
-    build=$(dirname "$SAMPL")
-    [ -e "$build/samplers/list.o" ] || missing objects "there are none beside $SAMPL"
-    mkdir -p tree/tests
-    cp -a "$ROOT/src" "$ROOT/Makefile" tree
-    cp "$ROOT/tests/tests.mk" tree/tests
-    mkdir tree/build
-    if [ "$build" = "$ROOT/build" ]; then # the dependency files have these paths
-        (cd "$build" && cp -a --parents ./*.o ./*.d ./*/*.o ./*/*.d flags pkgdatadir "$BATS_TEST_TMPDIR/tree/build") 2>/dev/null || true
-    fi
+    copy_tree
     cat >tree/src/samplers/toy.c <<'EOF'
 // SPDX-License-Identifier: MIT
 // toy: drops the n best candidates.
@@ -51,7 +42,7 @@ const struct sampler sampler_toy = {
     .name = "toy", .aliases = "plaything", .letter = 'b', .heading = "Toys", PARAMS(params, toy_params), .enabled = enabled, .apply = apply};
 EOF
     echo 'SAMPLER(toy)' >>tree/src/samplers/list.def
-    env -u MAKEFLAGS make -s -C tree BUILD=build all >make.log 2>&1 || { cat make.log; return 1; }
+    build_tree
 }
 
 @test "a new sampler of one file and one line runs, has its options in --help and completes" {
@@ -91,7 +82,7 @@ EOF
     done
     [ "$output" = "$(printf '%s\n' "${want[@]}")" ]
     sed -i 's/.heading = "Toys",/& .foreign = true,/' tree/src/samplers/toy.c
-    env -u MAKEFLAGS make -s -C tree BUILD=build all
+    build_tree
     run -1 /usr/bin/python3 "$ROOT/tests/missing.py" $toy
     [ "${lines[-1]}" = 'tests/foreign.bats: there is nothing of sampler toy' ]
 }

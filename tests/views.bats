@@ -5,16 +5,7 @@ load helper
 
 # build_with_histogram: builds a copy of the tree with one more mode and one more output format, from the objects that exist.
 build_with_histogram() {
-    local build
-    build=$(dirname "$SAMPL")
-    [ -e "$build/views/views.o" ] || missing objects "there are none beside $SAMPL"
-    mkdir -p tree/tests
-    cp -a "$ROOT/src" "$ROOT/Makefile" tree
-    cp "$ROOT/tests/tests.mk" tree/tests
-    mkdir tree/build
-    if [ "$build" = "$ROOT/build" ]; then # the dependency files have these paths
-        (cd "$build" && cp -a --parents ./*.o ./*.d ./*/*.o ./*/*.d flags pkgdatadir "$BATS_TEST_TMPDIR/tree/build") 2>/dev/null || true
-    fi
+    copy_tree
     cat >tree/src/views/histogram.c <<'EOF'
 // SPDX-License-Identifier: MIT
 // --histogram: how many chosen tokens have a probability in each tenth of the unit interval.
@@ -74,7 +65,7 @@ EOF
     sed -i 's/^    bool stats;/    bool histogram;\n&/' tree/src/cli/args.h
     sed -i 's/^    {"stats", COMMON, OUT/    {"histogram", OUT, FLAG(histogram), .help = "count the probabilities of the chosen tokens"},\n&/; s/"text,tsv,json,/&md,/' tree/src/cli/option_table.c
     sed -i 's/^    {"json", FORMAT_JSON/    {"md", FORMAT_CELLS, .before = "| ", .between = " | ", .behind = " |\\n", .below = "---", .escaped = '"'|'"'},\n&/' tree/src/out/format.c
-    env -u MAKEFLAGS make -s -C tree BUILD=build WERROR=1 all >make.log 2>&1 || { cat make.log; return 1; }
+    build_tree
 }
 
 # tenths: reads records of -O json. Prints the object that --histogram should print of them.
