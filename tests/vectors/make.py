@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Writes samples/vectors: make.py SAMPL FOLDER. cases.py has the cases; sampl computes stages, draws and tokens.
+import array
 import json
 import os
 import struct
@@ -60,10 +61,14 @@ def rows_of(case):
     return splitmix64(row[1], row[2]) if row and row[0] == "generated" else [f32(x) for x in row]
 
 
-def request(case, row, factor, params):
-    numbers = [None if x is None else f32(x * factor) for x in row]
-    return json.dumps({"seq": "case", "params": params, "prompt_tokens": case["history"], "logits": numbers}), \
-        json.dumps({"seq": "case", "logits": numbers})
+def logits_text(row, factor):
+    """The row times the factor, as f32 in JSON."""
+    return json.dumps([x if x is None else f32(x * factor) for x in row] if None in row else array.array("f", [x * factor for x in row]).tolist())
+
+
+def request(case, logits, params):
+    return json.dumps({"seq": "case", "params": params, "prompt_tokens": case["history"]})[:-1] + f', "logits": {logits}}}', \
+        f'{{"seq": "case", "logits": {logits}}}'
 
 
 def medium_of(case):
@@ -114,8 +119,8 @@ def sampled(sampl, trials):
 def sampled_together(sampl, trials, more):
     """Each trial is a sequence of its own. Returns the record of its last row."""
     lines, last = [], []
-    for number, (case, row, factor, params) in enumerate(trials):
-        head, rest = request(case, row, factor, params)
+    for number, (case, _, logits, params) in enumerate(trials):
+        head, rest = request(case, logits, params)
         rows = [head] + [rest] * case["step"]
         rows[-1] = '{"end":true,' + rows[-1][1:]
         lines += [text.replace('"seq": "case"', '"seq": "%d"' % number, 1) for text in rows]
@@ -166,10 +171,11 @@ def write(sampl, folder, name, group):
     for case in group:
         row, params = rows_of(case), case["params"]
         by = 2e-5 if len(row) > 1000 else 2e-6
-        trials += [(case, row, 1, params)]
+        logits = logits_text(row, 1)
+        trials += [(case, row, logits, params)]
         if case["edge"] is None:
-            trials += [(case, row, 1 + by, params), (case, row, 1 - by, params), (case, row, 1, nudged(params, 1 + by)),
-                       (case, row, 1, nudged(params, 1 - by))]
+            trials += [(case, row, logits_text(row, 1 + by), params), (case, row, logits_text(row, 1 - by), params),
+                       (case, row, logits, nudged(params, 1 + by)), (case, row, logits, nudged(params, 1 - by))]
     records = sampled(sampl, trials)
     with open(os.path.join(folder, name + ".jsonl"), "w", encoding="ascii") as out:
         at = 0

@@ -724,7 +724,7 @@ def answer(line):
         chosen = int(c.id[at])
         s.history.append(chosen)
     kept = (c.p > 0) if select is greedy else (c.x > -INF)
-    return {"name": line["name"], "ids": c.id[kept].tolist(), "probs": [float(F(p)) for p in c.p[kept]], "id": chosen}
+    return {"name": line["name"], "ids": c.id[kept].tolist(), "probs": c.p[kept].astype(F).tolist(), "id": chosen}
 
 
 def main():
