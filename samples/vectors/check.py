@@ -40,6 +40,12 @@ def fault(line, got):
     return None
 
 
+def vectors():
+    folder = os.path.dirname(os.path.abspath(__file__))
+    names = sorted(name for name in os.listdir(folder) if name.endswith(".jsonl"))
+    return [json.loads(line) for name in names for line in open(os.path.join(folder, name), encoding="ascii")]
+
+
 def answers(command, lines):
     text = "".join(json.dumps(line) + "\n" for line in lines)
     done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True)
@@ -54,11 +60,7 @@ def main():
         shown, only, words = (1 << 30, only, words[1:]) if words[0] == "--all" else (shown, words[1], words[2:])
     if not words:
         sys.exit(__doc__)
-    folder, lines = os.path.dirname(os.path.abspath(__file__)), []
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".jsonl"):
-            with open(os.path.join(folder, name), encoding="ascii") as file:
-                lines += [line for line in map(json.loads, file) if only in line["name"]]
+    lines = [line for line in vectors() if only in line["name"]]
     got, total = answers(words, lines), [0, 0, 0]
     print(f"{'file':<16} {'lines':>6} {'right':>6} {'wrong':>6} {'edge':>6}")
     for name in sorted({line["name"].split("/")[0] for line in lines}):
@@ -74,4 +76,5 @@ def main():
     sys.exit(1 if total[1] or not lines else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Wrong ports: wrong.py NAME is port.py with one mistake. wrong.py --list prints each name, and the files of samples/vectors that find it.
+# wrong.py --found [NAME...] prints the names, and the files in which check.py finds the port wrong.
+import os
 import sys
+import types
 
 import numpy as np
-
-import port
 
 
 def top_p_without_boundary():
@@ -275,19 +276,59 @@ functions = (top_p_without_boundary, top_p_above, min_p_above, top_k_unstable, t
              dry_off_by_one, classes_ignored, neighbours_all, mirostat_natural, dist_one_word)
 
 
-def edited(old, new):
-    """Runs port.py with a text replaced."""
-    with open(port.__file__, encoding="utf-8") as file:
+
+def wrong_port(name):
+    """Returns a new module: port.py with this mistake; without a name, the right port. The functions above change the module `port`."""
+    global port
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "port.py"), encoding="utf-8") as file:
         text = file.read()
-    assert text.count(old) == 1, old
-    exec(compile(text.replace(old, new), port.__file__, "exec"), {"__name__": "__main__"})
+    if name in EDITS:
+        old, new = EDITS[name]
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    port = types.ModuleType("port")
+    exec(compile(text, "port.py", "exec"), port.__dict__)
+    for f in functions:
+        if f.__name__ == name:
+            f()
+    return port
 
 
+def codes(module):
+    """The code of each function of a port, by its name."""
+    return {name: f.__code__ for name, f in vars(module).items() if isinstance(f, types.FunctionType)}
+
+
+def called(module, line):
+    """The names of the functions that answer a line."""
+    names = set()
+    sys.setprofile(lambda frame, event, _: names.add(frame.f_code.co_name) if event == "call" and frame.f_code.co_filename == "port.py" else None)
+    module.answer(line)
+    sys.setprofile(None)
+    return names
+
+
+def found(names):
+    """Prints each name, and the files with wrong lines. If a mistake changes functions, the lines that call none of them keep their answers."""
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../samples/vectors"))
+    from check import fault, vectors
+    lines = [line for line in vectors() if not line["edge"]]
+    right = wrong_port(None)
+    own, calls = codes(right), [called(right, line) for line in lines]
+    for name in names:
+        with np.errstate():
+            module = wrong_port(name)
+            changed = {f for f, code in codes(module).items() if code != own[f]}
+            files = {line["name"].split("/")[0] for line, used in zip(lines, calls)
+                     if (not changed or changed & used) and fault(line, module.answer(line))}
+        print(name, *sorted(files))
+
+
+mistakes = [*(f.__name__ for f in functions), *EDITS]
 if sys.argv[1] == "--list":
-    for mistake in [*(f.__name__ for f in functions), *EDITS]:
+    for mistake in mistakes:
         print(mistake, FOUND[mistake])
-elif sys.argv[1] in EDITS:
-    edited(*EDITS[sys.argv[1]])
+elif sys.argv[1] == "--found":
+    found(sys.argv[2:] or mistakes)
 else:
-    next(f for f in functions if f.__name__ == sys.argv[1])()
-    port.main()
+    wrong_port(sys.argv[1]).main()
