@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Writes samples/vectors: make.py SAMPL FOLDER. cases.py has the cases; sampl computes stages, draws and tokens.
 import array
+import functools
 import json
 import os
 import struct
@@ -46,6 +47,7 @@ def shortest(x):
     return next(text for text in ("%.*g" % (n, x) for n in range(1, 10)) if f32(float(text)) == x)
 
 
+@functools.lru_cache(maxsize=None)  # many cases share a row
 def splitmix64(seed, n):
     mask, row = 2**64 - 1, []
     for _ in range(n):
@@ -53,14 +55,15 @@ def splitmix64(seed, n):
         z = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) & mask
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
         row.append(((z ^ (z >> 31)) >> 40) * 2.0**-20 - 8)
-    return row
+    return tuple(row)
 
 
 def rows_of(case):
     row = case["row"]
-    return splitmix64(row[1], row[2]) if row and row[0] == "generated" else [f32(x) for x in row]
+    return splitmix64(row[1], row[2]) if row and row[0] == "generated" else tuple(map(f32, row))
 
 
+@functools.lru_cache(maxsize=None)
 def logits_text(row, factor):
     """The row times the factor, as f32 in JSON."""
     return json.dumps([x if x is None else f32(x * factor) for x in row] if None in row else array.array("f", [x * factor for x in row]).tolist())

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # sampl.py SAMPL [flags]: answers lines of samples/vectors as check.py expects, with one process of sampl for all lines. Each line is a
 # sequence. With the word `flags`, each line is a process of its own, which gets the line's flags in place of its parameters.
+import functools
 import json
 import os
 import shlex
@@ -14,13 +15,18 @@ import make
 COMMAND = [sys.argv[1], "-s", "1", "--dump-probs", "-O", "json"]
 
 
+@functools.lru_cache(maxsize=None)  # many lines share a row
+def generated(seed, n):
+    return json.dumps(make.splitmix64(seed, n))
+
+
 def rows(line):
     """The rows of a line's sequence as JSON rows."""
-    x = line["logits"] if "logits" in line else make.splitmix64(line["row"]["seed"], line["row"]["n"])
-    head = {"seq": line["name"], "prompt_tokens": line["history"], "params": line["params"], "logits": x}
-    sequence = [head] + [{"seq": line["name"], "logits": x} for _ in range(line["step"])]
+    x = json.dumps(line["logits"]) if "logits" in line else generated(line["row"]["seed"], line["row"]["n"])
+    sequence = [{"seq": line["name"], "prompt_tokens": line["history"], "params": line["params"]}]
+    sequence += [{"seq": line["name"]} for _ in range(line["step"])]
     sequence[-1]["end"] = True
-    return "".join(json.dumps(row) + "\n" for row in sequence)
+    return "".join(json.dumps(row)[:-1] + f', "logits": {x}}}\n' for row in sequence)
 
 
 def sampled(words, text):
