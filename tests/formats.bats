@@ -691,8 +691,7 @@ TABLE
 }
 
 @test "raw rows that are read as another type give a note that names theirs, and rows that are read rightly give none" {
-    /usr/bin/python3 "$ROOT/tests/misread.py" "$SAMPL" 128 "$AUSTEN:4096"
-    /usr/bin/python3 "$ROOT/tests/misread.py" "$SAMPL" 16 "$ROOT/tests/cases/syn2000.f32:2000"
+    /usr/bin/python3 "$ROOT/tests/misread.py" "$SAMPL" "$AUSTEN:4096:128" "$ROOT/tests/cases/syn2000.f32:2000:16"
     # Rows of two bytes and an odd width begin in the middle of a number of four.
     f32 3.1 -2.7 5.3 >part.f32
     for _ in {1..33}; do cat part.f32; done >odd.f32

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads rows as each of the raw types, and counts the notes on types. usage: misread.py SAMPL EVERY FILE:WIDTH...
+"""Reads rows as each of the raw types, and counts the notes on types. usage: misread.py SAMPL FILE:WIDTH:EVERY...
 
 Of each file it takes each EVERY-th row.
 A row is written as each type, also widened to f32 and with masked tokens, and read as each type: a right reading must be silent, and a wrong
@@ -28,12 +28,12 @@ def widen_bf16(bits):
     return (bits.astype("<u4") << 16).view("<f4")
 
 
-def rows(spec, every):
-    path, width = spec.rsplit(":", 1)
+def rows(spec):
+    path, width, every = spec.rsplit(":", 2)
     width = int(width)
     kind = os.path.splitext(path)[1][1:]
     data = np.fromfile(path, NAMES.get(kind, NAMES["f32"])).reshape(-1, width)
-    for row in data[::every]:
+    for row in data[::int(every)]:
         yield widen_bf16(row) if kind == "bf16" else row.astype("<f4")
 
 
@@ -64,11 +64,11 @@ def written(row):
 
 
 def main():
-    program, every = sys.argv[1], int(sys.argv[2])
+    program = sys.argv[1]
     right, wrong, noted = 0, collections.Counter(), collections.Counter()
     false, other = [], []
-    for spec in sys.argv[3:]:
-        for number, row in enumerate(rows(spec, every)):
+    for spec in sys.argv[2:]:
+        for number, row in enumerate(rows(spec)):
             for kind, word, data in written(row):
                 for read, dtype in NAMES.items():
                     n = len(data) // dtype.itemsize
@@ -78,8 +78,8 @@ def main():
                         right += 1
                         false += [f"{spec} row {number} {kind} {word}: {line}" for line in said]
                         continue
-                    wrong[kind, read, word] += 1
-                    noted[kind, read, word] += bool(said)
+                    wrong[spec, kind, read, word] += 1
+                    noted[spec, kind, read, word] += bool(said)
                     other += [f"{spec} row {number} {kind} {word}: {line}" for line in said if f"-f {kind} " not in line]
     for number, row in enumerate(toys()):
         for kind, word, data in written(row.astype("<f4")):
@@ -91,9 +91,9 @@ def main():
     print(*false[:20], *other[:20], sep="\n")
     missed = False
     for key in sorted(wrong):
-        kind, read, word = key
+        spec, kind, read, word = key
         if noted[key] < wrong[key]:
-            print(f"{kind} read as {read}, {word}: {noted[key]} of {wrong[key]} noted")
+            print(f"{spec}: {kind} read as {read}, {word}: {noted[key]} of {wrong[key]} noted")
         missed = missed or (word == "plain" and (kind, read) not in BLIND and noted[key] < 0.9 * wrong[key])
     print(f"{sum(noted.values())} of {sum(wrong.values())} wrong readings noted")
     sys.exit(bool(false or missed or other))
