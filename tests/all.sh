@@ -236,8 +236,9 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-# In the short form a commit runs one list of each of these pairs: its hash decides. The other list runs at later commits.
-pairs=('gcc_sanitizers|clang_sanitizers fuzzer' 'llama|threads neon portable')
+# In the short form a commit runs one list of each of these pairs: its hash decides. The other list runs at later commits. The lists of the
+# last pair, which take longest, begin first.
+pairs=('llama|threads neon portable' 'gcc_sanitizers|clang_sanitizers fuzzer')
 steps=(lint packages html explorer npx same faults soak engines lists library completions)
 turn=$((SAMPL_TEST_TURN / 64))
 for pair in "${pairs[@]}"; do
