@@ -375,9 +375,8 @@ void foreign_chain(struct foreign *f, const char *names)
 static bool is_read(const struct foreign *f, const char *flag)
 {
     for (size_t i = 0; samplers[i]; i++)
-        for (const struct param *p = samplers[i]->params; name_set_has(&f->chained, i) && p && p->flag; p++)
-            if (!strcmp(p->flag, flag))
-                return true;
+        if (name_set_has(&f->chained, i) && sampler_param(samplers[i], flag))
+            return true;
     return !strcmp(flag, "min-keep");
 }
 

@@ -54,9 +54,8 @@ static bool would_differ(const struct args *a, const struct option_row *row)
     if (!row->param)
         return strncmp(row->name, "dry-", 4) != 0;
     for (size_t i = 0; samplers[i] && a->value[row->number] != neutral[row->number]; i++)
-        for (size_t k = 0; samplers[i]->params && samplers[i]->params[k].flag && !sampler_internal(i); k++)
-            if (c->number[i][k] == row->number && catalog_enables(c, i, a->value, &context))
-                return true;
+        if (!sampler_internal(i) && sampler_param(samplers[i], row->name) && catalog_enables(c, i, a->value, &context))
+            return true;
     return false;
 }
 

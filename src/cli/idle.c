@@ -11,22 +11,13 @@
 
 enum { PHRASE = 100 };
 
-// Returns the row of a parameter in a sampler's table, by its number of the catalog. NULL: the sampler lacks it.
-static const struct param *row_in(const struct catalog *c, const struct sampler *s, size_t number)
-{
-    for (const struct param *row = s->params; row && row->flag; row++)
-        if (c->number[sampler_place(s)][row - s->params] == number)
-            return row;
-    return NULL;
-}
-
 // Returns the first sampler with this parameter that would be enabled if the chain had it. NULL: there is none.
 static const struct sampler *missing_sampler(const struct recipe *r, size_t number)
 {
     const struct catalog *const c = &r->of->catalog;
     for (size_t i = 0; samplers[i]; i++) {
         double params[CATALOG_PARAMS]; // room for any sampler's
-        if (sampler_internal(i) || !row_in(c, samplers[i], number))
+        if (sampler_internal(i) || !sampler_param(samplers[i], c->param[number]->flag))
             continue;
         catalog_fill(c, i, r->parts.value, params);
         if (stage_enabled(&(struct stage){samplers[i], params, &r->context}))
@@ -90,13 +81,14 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
 {
     const struct catalog *const c = &r->of->catalog;
     const struct engine *const engine = r->parts.engine;
+    const char *const flag = c->param[number]->flag;
     const struct stage *off = NULL; // a stage that has the parameter, and does not run
     bool fixed = false;
     if (engine->greedy_at_1 && number == catalog_find(c, engine->greedy_at_1) && r->parts.value[number] == 1.0)
         return NULL;
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
-        const struct param *const row = row_in(c, stage->sampler, number);
+        const struct param *const row = sampler_param(stage->sampler, flag);
         const bool reads =
             row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->parts.value[number]));
         const char *const phrase = reads && !preset && stage->sampler->idle ? stage->sampler->idle(stage, row) : NULL;
@@ -108,7 +100,7 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
         fixed = fixed || row;
     }
     if (off)
-        return idle_beside(off, a, row_in(c, off->sampler, number), r->parts.value[number], preset, text);
+        return idle_beside(off, a, sampler_param(off->sampler, flag), r->parts.value[number], preset, text);
     if (preset)
         return NULL;
     const struct sampler *const s = missing_sampler(r, number);

@@ -32,11 +32,7 @@ static const struct sampler *find_sampler(const char *name)
 static const struct param *find_param(const struct foreign *f, const struct sampler *s, const char *key)
 {
     const struct option_row *const option = foreign_row(f, key);
-    assert(s);
-    for (const struct param *row = s->params; option && row && row->flag; row++)
-        if (!strcmp(row->flag, option->name))
-            return row;
-    return NULL;
+    return option ? sampler_param(s, option->name) : NULL;
 }
 
 // ---- a stage

@@ -9,10 +9,7 @@
 // Returns the row of a stage's parameter with this flag, if the stage runs. NULL: the stage is off, or lacks it.
 static const struct param *runs_with(const struct stage *stage, const char *flag)
 {
-    for (const struct param *row = stage->sampler->params; row && row->flag && stage_enabled(stage); row++)
-        if (!strcmp(row->flag, flag))
-            return row;
-    return NULL;
+    return stage_enabled(stage) ? sampler_param(stage->sampler, flag) : NULL;
 }
 
 static bool penalises(const struct stage *stage)

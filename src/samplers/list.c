@@ -58,6 +58,14 @@ const struct sampler *sampler_by_letter(char letter)
     return NULL;
 }
 
+const struct param *sampler_param(const struct sampler *s, const char *flag)
+{
+    for (const struct param *row = s->params; row && row->flag; row++)
+        if (!strcmp(row->flag, flag))
+            return row;
+    return NULL;
+}
+
 size_t sampler_place(const struct sampler *s)
 {
     size_t place = 0;

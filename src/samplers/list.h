@@ -25,6 +25,9 @@ bool sampler_internal(size_t place);
 const struct sampler *sampler_by_name(const char *name, size_t len);
 const struct sampler *sampler_by_letter(char letter);
 
+// Finds the row of a sampler's parameter by its flag. NULL: the sampler lacks it.
+const struct param *sampler_param(const struct sampler *s, const char *flag);
+
 // Returns the index of a sampler in the list.
 size_t sampler_place(const struct sampler *s);
 
