@@ -17,12 +17,15 @@
 #define PROMPT   "sampl has no tokenizer; --prompt-tokens takes the prompt's ids"
 #define PREDICT  "sampl samples each row once; --rows :N ends after N"
 
+// What is to be said of several options.
+struct known {
+    const char *names; // separated by spaces, with their dashes; NULL after the last row of a table
+    const char *hint;
+};
+
 // Options of llama-cli and llama-server that many command lines have, and that do not concern sampling. A short option
 // cannot be among them if its first letter is an option of sampl that takes any text as its value.
-static const struct {
-    const char *names; // separated by spaces, with their dashes
-    const char *hint;
-} others[] = {
+static const struct known others[] = {
     {"-m --model -mu --model-url -hf -hfr --hf-repo -hff --hf-file", VOCAB},
     {"-p --prompt --file -bf --binary-file -sys --system-prompt -sysf --system-prompt-file", PROMPT},
     {"--predict --n-predict", PREDICT},
@@ -43,13 +46,11 @@ static const struct {
      "--alias --cache-reuse --cache-prompt --no-cache-prompt -cram --cache-ram --timeout --embedding --embeddings "
      "--no-webui",
      NO_SERVE},
+    {NULL},
 };
 
 // Options of other programs, and slips of the pen, that are spelled otherwise here.
-static const struct {
-    const char *names; // separated by spaces, with their dashes
-    const char *here;
-} spellings[] = {
+static const struct known spellings[] = {
     {"-k", "--top-k"},
     {"--rep-pen --repetition-penalty --repetition_penalty --rep_pen --repeat", "--repeat-penalty"},
     {"--rep-pen-range --rep_pen_range --penalty-last-n", "--repeat-last-n"},
@@ -63,18 +64,18 @@ static const struct {
     {"--compare --versus", "--vs"},
     {"--sampler", "--samplers"},
     {"--model-vocab --tokenizer", "--vocab"},
+    {NULL},
 };
 
-// Returns the hint for a word[0..len). NULL: it is no such option.
-static const char *hint_of(const char *word, size_t len)
+// Returns the hint of a table for a word[0..len). NULL: the table lacks the word.
+static const char *hint_of(const struct known *table, const char *word, size_t len)
 {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (name_find(others[i].names, NAME_EXACT, word, len) >= 0)
-            return others[i].hint;
-    return NULL;
+    while (table->names && name_find(table->names, NAME_EXACT, word, len) < 0)
+        table++;
+    return table->hint;
 }
 
-bool hint_is_known(const char *word, size_t len) { return hint_of(word, len); }
+bool hint_is_known(const char *word, size_t len) { return hint_of(others, word, len); }
 
 enum {
     LONGEST = 40,  // bytes of a name that is compared; every option is shorter
@@ -135,18 +136,9 @@ void hint_near(struct near_name *n, const char *word, const char *name)
     snprintf(n->name, sizeof n->name, "%s", name);
 }
 
-// Returns the spelling here of a word[0..len). NULL: it has none.
-static const char *here_of(const char *word, size_t len)
-{
-    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
-        if (name_find(spellings[i].names, NAME_EXACT, word, len) >= 0)
-            return spellings[i].here;
-    return NULL;
-}
-
 bool hint_unknown(const struct options *o, const char *word, size_t len, struct err *e)
 {
-    const char *const hint = hint_of(word, len), *const here = here_of(word, len), *near[NEAR_MOST];
+    const char *const hint = hint_of(others, word, len), *const here = hint_of(spellings, word, len), *near[NEAR_MOST];
     const size_t n = hint || here ? 0 : near_names(o, word + 2, len - 2, near);
     struct builder names = {0};
     if (here)
@@ -164,12 +156,17 @@ bool hint_unknown(const struct options *o, const char *word, size_t len, struct 
 
 // ---- values
 
-// Appends a text to an error, as far as there is room.
-static void add_hint(struct err *e, const char *text)
+// Appends a text to an error, if there is room for it. Returns false.
+__attribute__((format(printf, 2, 3))) static bool add_hint(struct err *e, const char *format, ...)
 {
-    const size_t len = strlen(e->text), more = strlen(text);
-    if (len + more < sizeof e->text)
-        memcpy(e->text + len, text, more + 1);
+    const size_t len = strlen(e->text), room = sizeof e->text - len;
+    va_list args;
+    va_start(args, format);
+    const int more = vsnprintf(e->text + len, room, format, args);
+    va_end(args);
+    if (more < 0 || (size_t)more >= room)
+        e->text[len] = '\0';
+    return false;
 }
 
 // Options of whole numbers that are taken for another, whose numbers have a fraction.
@@ -186,20 +183,16 @@ bool hint_value(const struct option_row *row, const char *value, struct err *e)
     char *end;
     for (size_t i = 0; value && i < sizeof fractions / sizeof *fractions; i++)
         if (!strcmp(row->name, fractions[i].name) && strchr(value, '.') && (strtod(value, &end), !*end))
-            add_hint(e, fractions[i].hint);
+            add_hint(e, "%s", fractions[i].hint);
     return false;
 }
 
 bool hint_preset(const char *name, bool option, const struct near_name *near, struct err *e)
 {
-    struct builder hint = {0};
     if (option)
-        builder_format(&hint, "; options begin with '-': --%s", name);
+        add_hint(e, "; options begin with '-': --%s", name);
     else if (near->least <= NEAR_LEAST && 3 * near->least <= strlen(name))
-        builder_format(&hint, "; did you mean '%s'?", near->name);
-    if (hint.text && !hint.failed)
-        add_hint(e, hint.text);
-    builder_free(&hint);
+        add_hint(e, "; did you mean '%s'?", near->name);
     return false;
 }
 
@@ -211,14 +204,7 @@ static bool file_exists(const char *path)
 
 bool hint_file(const char *text, const char *how, struct err *e)
 {
-    struct builder hint = {0};
-    if (!file_exists(text))
-        return false;
-    builder_format(&hint, "; %s%s reads the file of that name", how, text);
-    if (!hint.failed)
-        add_hint(e, hint.text);
-    builder_free(&hint);
-    return false;
+    return file_exists(text) && add_hint(e, "; %s%s reads the file of that name", how, text);
 }
 
 bool hint_detached_number(const struct args *a, struct err *e)
