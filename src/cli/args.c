@@ -30,17 +30,8 @@ static bool read_words(struct reader *r, struct err *e);
 // has set another.
 static const struct engine *typed_engine(const struct reader *r)
 {
-    static const char option[] = "--engine";
-    const size_t len = sizeof option - 1;
-    const struct args *const a = r->a;
-    const size_t row = (size_t)(option_by_name(a->options, "engine", strlen("engine")) - a->options->row);
-    const char *name = a->given[row] == ORIGIN_COMMAND_LINE ? a->engine : NULL;
-    for (size_t i = r->at; i < r->n && strcmp(r->word[i], "--") != 0; i++) {
-        if (!strncmp(r->word[i], option, len) && r->word[i][len] == '=')
-            name = r->word[i] + len + 1;
-        else if (!strcmp(r->word[i], option) && i + 1 < r->n)
-            name = r->word[i + 1];
-    }
+    const char *const before = args_origin(r->a, "engine") == ORIGIN_COMMAND_LINE ? r->a->engine : NULL,
+                      *const name = words_value(r->word + r->at, r->n - r->at, "--engine", before);
     return name ? engine_by_name(name) : NULL;
 }
 
@@ -178,12 +169,10 @@ static bool check_left_out(const struct args *a, bool quiet, struct err *e)
 
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e)
 {
-    *a = (struct args){.options = options, .word = argv + 1, .n_words = argc > 1 ? (size_t)argc - 1 : 0};
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        a->vocab_given = a->vocab_given || !strcmp(argv[i], "--vocab") || !strncmp(argv[i], "--vocab=", 8);
-    return set_defaults(a, e) &&
-           read_words(&(struct reader){.a = a, .word = (const char *const *)(void *)argv, .n = (size_t)argc, .at = 1},
-                      e) &&
+    *a = (struct args){.options = options,
+                       .word = (const char *const *)(void *)(argv + 1),
+                       .n_words = argc > 1 ? (size_t)argc - 1 : 0};
+    return set_defaults(a, e) && read_words(&(struct reader){.a = a, .word = a->word, .n = a->n_words}, e) &&
            check_left_out(a, false, e);
 }
 
@@ -208,7 +197,7 @@ bool args_extend(struct args *a, const struct args *base, const struct words *op
            check_left_out(a, quiet, e);
 }
 
-bool args_given(const struct args *a, const char *name)
+enum origin args_origin(const struct args *a, const char *name)
 {
     const struct option_row *const row = option_by_name(a->options, name, strlen(name));
     return a->given[row - a->options->row];

@@ -35,14 +35,15 @@ enum origin {
     ORIGIN_PRESET
 };
 
-enum { SAID = 4 }; // words of a preset in args.left_out
+enum { SAID = 4 };       // words of a preset in args.left_out
+enum { NO_NUMBER = -1 }; // the value of an option [=N] that was given without N
 
 struct args {
     const struct options *options;
     unsigned char given[OPTIONS_MOST]; // enum origin of each row
     const char *preset[OPTIONS_MOST];  // the file of the preset that gave each row's option last; NULL: none
     enum action action;
-    char **word; // [n_words] the command line behind the program's name
+    const char *const *word; // [n_words] the command line behind the program's name
     size_t n_words;
     const char *how; // of --print-chain, --generate and --help: one of the choices of the option's row, or text
 
@@ -73,15 +74,13 @@ struct args {
     bool grammar_first;
     const char *embeddings;      // a file; NULL: none
     enum distance_metric metric; // of the embeddings
-    bool backend_sampling, perf;
+    bool backend_sampling;
 
     // output
     enum emit emit;
-    int64_t list_most; // tokens of a list of --emit list
-    bool dump;
-    int64_t dump_most; // candidates per row; 0: all
-    bool trace;
-    int64_t trace_most;  // candidates after each stage; 0: none
+    int64_t list_most;   // tokens of a list of --emit list
+    int64_t dump;        // candidates of each row; NO_NUMBER: all, 0: no dump
+    int64_t trace;       // candidates after each stage; NO_NUMBER: none, 0: no trace
     const char *after;   // the stage whose distribution is shown; NULL: the last
     const char *expect;  // ids, or a file of distributions; NULL: not given
     int64_t expect_most; // differing rows that are listed
@@ -101,11 +100,9 @@ struct args {
     const char *base;    // name of the chain that the others are compared with; NULL: that of the command line
     const char *against; // a file with other rows of the same contexts; NULL: none
     bool report;
-    bool diff;
-    int64_t diff_most; // rows; 0: all that differ
+    int64_t diff; // rows; NO_NUMBER: all that differ, 0: no --diff
 
     bool lenient;
-    bool vocab_given;      // anywhere on the command line: presets may name tokens by their texts
     struct words texts;    // of presets, malloc'ed; other members point into them
     struct words left_out; // of each preset of which there is something to say: its file, a list of the settings that
                            // no option gives, a note, and a note for runs with a prompt (SAID words); "": none
@@ -133,8 +130,13 @@ void args_give(struct args *a, const struct option_row *row, const char *preset)
 // Resets an option to what holds when it is not given.
 bool args_forget(struct args *a, const struct option_row *row, struct err *e);
 
-// Was the option with this long name given?
-bool args_given(const struct args *a, const char *name);
+// Where was the option with this long name given?
+enum origin args_origin(const struct args *a, const char *name);
+
+static inline bool args_given(const struct args *a, const char *name) { return args_origin(a, name) != ORIGIN_NONE; }
+
+// Is --vocab given anywhere on the command line? Presets may then name tokens by their texts.
+static inline bool args_name_vocab(const struct args *a) { return words_value(a->word, a->n_words, "--vocab", NULL); }
 
 // Checks options that exclude or need each other, before a run or --print-chain. False with *e.
 bool args_check(const struct args *a, struct err *e);

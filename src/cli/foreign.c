@@ -195,7 +195,7 @@ static bool read_bias(void *to, const struct setting_bias *b)
 {
     struct foreign *const f = to;
     double id;
-    const bool known = b->token && b->token->valuestring && (f->a->vocab_given || is_number(b->token, &id));
+    const bool known = b->token && b->token->valuestring && (args_name_vocab(f->a) || is_number(b->token, &id));
     if (known)
         add_bias_option(f, b->item, b->token, b->amount);
     else

@@ -209,10 +209,10 @@ bool hint_file(const char *text, const char *how, struct err *e)
 
 bool hint_detached_number(const struct args *a, struct err *e)
 {
-    const char *const name = a->dump && !a->dump_most     ? "dump-probs"
-                             : a->trace && !a->trace_most ? "trace"
-                             : a->diff && !a->diff_most   ? "diff"
-                                                          : NULL;
+    const char *const name = a->dump == NO_NUMBER    ? "dump-probs"
+                             : a->trace == NO_NUMBER ? "trace"
+                             : a->diff == NO_NUMBER  ? "diff"
+                                                     : NULL;
     for (size_t i = 0; name && i < a->files.n; i++) {
         const char *const file = a->files.word[i];
         if (*file && !file[strspn(file, "0123456789")] && !file_exists(file))

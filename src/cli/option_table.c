@@ -41,6 +41,14 @@ static bool set_flag(const struct option_row *row, const char *value, struct arg
     return ok;
 }
 
+// Checks the value of a flag that has no effect.
+static bool set_nothing(const struct option_row *row, const char *value, struct args *a, struct err *e)
+{
+    bool on;
+    (void)a;
+    return value_flag(row->name, value, &on, e);
+}
+
 // Sets a whole number in the row's range.
 static bool set_whole(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
@@ -168,16 +176,14 @@ static bool set_ids(const struct option_row *row, const char *value, struct args
     return !list->entries.failed || err_from_fault(e, fault_memory());
 }
 
-// Sets a switch that may have a number, [=N]. Without N the number becomes 0. If the row is a flag, =true and =false
-// are accepted, too.
+// Sets the number of an option [=N], which is above 0. Without N the number becomes NO_NUMBER. If the row is a flag,
+// =true is no N, and =false makes the number 0.
 static bool set_switch(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
-    bool *const on = (bool *)(void *)((char *)a + row->on);
-    FIELD(int64_t) = 0;
-    if (row->flag && value && (!strcmp(value, "true") || !strcmp(value, "false")))
-        return value_flag(row->name, value, on, e);
-    *on = true;
-    return !value || set_whole(row, value, a, e);
+    const bool off = row->flag && value && !strcmp(value, "false");
+    const bool number = value && !off && !(row->flag && !strcmp(value, "true"));
+    FIELD(int64_t) = off ? 0 : NO_NUMBER;
+    return !number || set_whole(row, value, a, e);
 }
 
 // Sets a number of the row's range.
@@ -266,22 +272,22 @@ bool args_forget(struct args *a, const struct option_row *row, struct err *e)
 
 // ---- the table
 
-#define AT(member)       .at = offsetof(struct args, member)
-#define IN               .group = GROUP_INPUT
-#define CHAIN            .group = GROUP_CHAIN, .recipe = true
-#define SCATTER          .heading = "Scatter"
-#define CHAIN_FILE       .group = GROUP_CHAIN
-#define OUT              .group = GROUP_OUTPUT
-#define TUNING           .group = GROUP_OUTPUT, .heading = "Comparing and checking chains"
-#define OTHER            .group = GROUP_OTHER
-#define COMMON           .common = true
-#define FLAG(member)     .flag = true, AT(member), .set = set_flag
-#define ACTION(action)   .low = (action), .set = set_action
-#define SWITCH(is, most) .on = offsetof(struct args, is), AT(most), .low = 1, .set = set_switch
-#define WORDS(member)    .repeats = true, AT(member), .set = set_word
-#define LIST(kind)       .repeats = true, .low = (kind), .set = set_list
-#define IDS(kind)        .repeats = true, .low = (kind), .set = set_ids
-#define GRAMMAR          AT(grammar), .set = set_grammar
+#define AT(member)     .at = offsetof(struct args, member)
+#define IN             .group = GROUP_INPUT
+#define CHAIN          .group = GROUP_CHAIN, .recipe = true
+#define SCATTER        .heading = "Scatter"
+#define CHAIN_FILE     .group = GROUP_CHAIN
+#define OUT            .group = GROUP_OUTPUT
+#define TUNING         .group = GROUP_OUTPUT, .heading = "Comparing and checking chains"
+#define OTHER          .group = GROUP_OTHER
+#define COMMON         .common = true
+#define FLAG(member)   .flag = true, AT(member), .set = set_flag
+#define ACTION(action) .low = (action), .set = set_action
+#define SWITCH(member) AT(member), .low = 1, .set = set_switch
+#define WORDS(member)  .repeats = true, AT(member), .set = set_word
+#define LIST(kind)     .repeats = true, .low = (kind), .set = set_list
+#define IDS(kind)      .repeats = true, .low = (kind), .set = set_ids
+#define GRAMMAR        AT(grammar), .set = set_grammar
 
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
 
@@ -368,9 +374,8 @@ static const struct option_row table[] = {
      .choices = "cosine,l2",
      .help = "distance of the vectors of --scatter-embeddings, which are scaled to length 1"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect; sampl has no backend"},
-    {"perf", CHAIN, FLAG(perf), .help = "no effect; sampl measures nothing"},
-    {"no-perf", CHAIN, .flag = true, AT(perf), .low = true, .set = set_flag, .help = "no effect; sampl measures "
-                                                                                     "nothing"},
+    {"perf", CHAIN, .flag = true, .set = set_nothing, .help = "no effect; sampl measures nothing"},
+    {"no-perf", CHAIN, .flag = true, .set = set_nothing, .help = "no effect; sampl measures nothing"},
     {"gpt-oss-20b-default", CHAIN, .flag = true, .set = set_gpt_oss,
      .help = "--temp 1 --top-p 1 --top-k 0 --min-p 0.01; llama.cpp's values for this model"},
     {"gpt-oss-120b-default", CHAIN, .flag = true, .set = set_gpt_oss, .help = "the values of --gpt-oss-20b-default; "
@@ -380,9 +385,9 @@ static const struct option_row table[] = {
      .choices = "ids,score,text,stats,probs,logprobs,logits,list",
      .help = "output for each row; score needs --accept, text needs --vocab; list=N: the N best logits, and the size "
              "of the tail"},
-    {"dump-probs", COMMON, .metavar = "[=N]", OUT, SWITCH(dump, dump_most), .high = INT32_MAX,
+    {"dump-probs", COMMON, .metavar = "[=N]", OUT, SWITCH(dump), .high = INT32_MAX,
      .help = "print the N best candidates of each row; all without N"},
-    {"trace", COMMON, .metavar = "[=N]", OUT, .flag = true, SWITCH(trace, trace_most), .high = INT32_MAX,
+    {"trace", COMMON, .metavar = "[=N]", OUT, .flag = true, SWITCH(trace), .high = INT32_MAX,
      .help = "print what each sampler did to the row; with N, also the N best candidates after it"},
     {"after", .metavar = "STAGE", OUT, AT(after), .set = set_string,
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
@@ -418,7 +423,7 @@ static const struct option_row table[] = {
      .help = "compare with the rows of another FILE; rows of the same contexts, as of a quantised model"},
     {"report", TUNING, FLAG(report),
      .help = "with --against, print how far the raw rows agree; perplexities, divergences, as llama-perplexity does"},
-    {"diff", COMMON, .metavar = "[=N]", TUNING, SWITCH(diff, diff_most), .high = 1000000,
+    {"diff", COMMON, .metavar = "[=N]", TUNING, SWITCH(diff), .high = 1000000,
      .help = "print the rows where variants choose otherwise; with N, the N rows that overlap least"},
     {"on-error", COMMON, .metavar = "MODE", OUT, .def = "stop", AT(skip_bad), .set = set_index, .choices = "stop,skip",
      .help = "what to do at a bad row; skip continues with the next row"},

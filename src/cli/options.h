@@ -29,7 +29,6 @@ struct option_row {
     bool recipe;         // is a part of the recipe, and may stand in a preset
     double low, high;    // range of numbers; for some options low is what `set` stores
     size_t at;           // offset in struct args of the member that `set` stores the value in
-    size_t on;           // set_switch: offset of the bool that belongs to the number at `at`
 
     // Reads the value, NULL without one, and stores it in a. False with *e if the value is refused. NULL for --preset,
     // which args.c reads.

@@ -20,7 +20,7 @@ static const char *origin_of(const struct args *a, const char *option)
 {
     static const char *const names[] = {
         [ORIGIN_WEAK] = "gpt-oss", [ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
-    return names[a->given[option_by_name(a->options, option, strlen(option)) - a->options->row]];
+    return names[args_origin(a, option)];
 }
 
 // Where a parameter's value is from: an option, the model's recommendations, or --neutral. NULL: it is a default.

@@ -73,12 +73,6 @@ static void known_names(struct draft *d, const struct args *a, const char *names
     }
 }
 
-// Does the option with this name yield to a recommendation?
-static bool yields(const struct args *a, const char *name)
-{
-    return a->given[option_by_name(a->options, name, strlen(name)) - a->options->row] <= ORIGIN_WEAK;
-}
-
 void set_recommendations(struct draft *d, const struct args *a, struct builder *chain)
 {
     const struct catalog *const c = &d->of->catalog;
@@ -94,7 +88,7 @@ void set_recommendations(struct draft *d, const struct args *a, struct builder *
             continue;
         const struct setting *const s = setting_of_preset(key);
         const size_t number = s ? catalog_find(c, s->option) : catalog_find_server(c, key);
-        if (yields(a, c->param[number]->flag) && !set_recommended(d, key, number, value, &why))
+        if (args_origin(a, c->param[number]->flag) <= ORIGIN_WEAK && !set_recommended(d, key, number, value, &why))
             warn_left_out(d, a, key, &why);
     }
     d->of->warned_model = true;

@@ -33,6 +33,18 @@ void words_free(struct words *w)
     free(w->word);
 }
 
+const char *words_value(const char *const *word, size_t n, const char *option, const char *otherwise)
+{
+    const size_t len = strlen(option);
+    for (size_t i = 0; i < n && strcmp(word[i], "--") != 0; i++) {
+        if (!strncmp(word[i], option, len) && word[i][len] == '=')
+            otherwise = word[i] + len + 1;
+        else if (!strcmp(word[i], option) && i + 1 < n)
+            otherwise = word[i + 1];
+    }
+    return otherwise;
+}
+
 bool words_split(char *text, struct words *words, struct err *e)
 {
     char *to = text;

@@ -21,6 +21,9 @@ char *words_own(struct words *w, char *text, struct err *e);
 // Frees a list that owns its words.
 void words_free(struct words *w);
 
+// Returns the value of the last option "--NAME" among n words of a command line, or `otherwise`.
+const char *words_value(const char *const *word, size_t n, const char *option, const char *otherwise);
+
 // Splits a text of options into words, as a shell does. White space separates words, except inside '...', "..." and
 // $'...'. '#' at the start of a word begins a comment. A backslash at the end of a line is skipped. The words are
 // written over the text and point into it. False with *e if a quote is not closed, or if memory is short.

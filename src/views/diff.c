@@ -123,7 +123,7 @@ static void choices_heading(struct diff *v)
 
 static bool is_different(const struct job *j, const struct result *base, const struct result *res)
 {
-    return base->ok && res->ok && (j->args->diff_most || res->record.chosen != base->record.chosen);
+    return base->ok && res->ok && (j->args->diff > 0 || res->record.chosen != base->record.chosen);
 }
 
 // Writes the variants that are shown. Returns their least overlap, or 2 if none is.
@@ -184,7 +184,7 @@ const struct view view_diff = {.name = "--diff",
 // Keeps the text of the row, which dest->text has, if the row is among the worst.
 static bool keep_worst(struct diff *v, double overlap, struct err *e)
 {
-    const size_t most = (size_t)v->job->args->diff_most;
+    const size_t most = (size_t)v->job->args->diff;
     struct builder *const text = &v->dest->text;
     size_t at = v->n_worst;
     while (at && v->worst[at - 1].overlap > overlap)

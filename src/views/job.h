@@ -122,7 +122,10 @@ static inline bool job_expects_recorded(const struct job *j) { return j->expects
 // Returns how many candidates of a row are shown; 0: all.
 static inline size_t job_list_most(const struct job *j)
 {
-    return j->args->dump ? (size_t)j->args->dump_most : PAGE_CANDIDATES;
+    const int64_t given = j->args->dump;
+    if (given == NO_NUMBER)
+        return 0;
+    return given ? (size_t)given : PAGE_CANDIDATES;
 }
 
 // Returns the margin up to which a difference does not count; below 0: each difference counts.

@@ -17,7 +17,7 @@ size_t views_choose(const struct args *a, bool several, const struct view *view[
         {a->draws, &view_draws},
         {a->expect, &view_expect},
         {a->report, &view_report},
-        {a->diff && a->diff_most, &view_worst},
+        {a->diff > 0, &view_worst},
         {a->diff, &view_diff},
         {a->emit == EMIT_STATS, &view_statistics},
         {page && several, &view_page_beside},
