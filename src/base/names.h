@@ -21,6 +21,9 @@ bool name_next(const char **at, const char **name, size_t *len);
 // The index of name[0..len) among the names of a string, from 0; -1: it is not there.
 int name_find(const char *names, enum name_match match, const char *name, size_t len);
 
+// Is name[0..len), in which '_' is equal to '-', the name of an option? option NULL: no.
+bool name_of_option(const char *option, const char *name, size_t len);
+
 // A set of things that have numbers below 256, such as options. A zeroed set is empty.
 struct name_set {
     uint64_t bits[4];

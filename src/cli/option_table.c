@@ -154,12 +154,9 @@ static bool set_samplers(const struct option_row *row, const char *value, struct
 static bool set_list(const struct option_row *row, const char *value, struct args *a, struct err *e)
 {
     const enum list_kind kind = (enum list_kind)row->low;
-    struct list *const list = &a->chain.list[kind];
-    if (kind != LIST_BREAKERS || *value)
-        return list_read(list, kind, value, e);
-    list->name = list_options[kind];
-    message_warn("--%s: an empty breaker is left out", row->name);
-    return true;
+    if (kind == LIST_BREAKERS && !*value)
+        message_warn("--%s: an empty breaker is left out", row->name);
+    return list_read(&a->chain.list[kind], kind, value, e);
 }
 
 // Appends to a list of ids, which may stand in a file. An error waits until a chain is made of the list.
@@ -486,18 +483,10 @@ void options_make(struct options *o, const struct catalog *catalog)
     }
 }
 
-static bool same_name(const char *name, size_t len, const char *option)
-{
-    for (size_t i = 0; i < len; i++)
-        if ((name[i] == '_' ? '-' : name[i]) != option[i])
-            return false;
-    return option[len] == '\0';
-}
-
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len)
 {
     for (const struct option_row *row = o->row; row->name; row++)
-        if (same_name(name, len, row->name) || (row->also && same_name(name, len, row->also)))
+        if (name_of_option(row->name, name, len) || name_of_option(row->also, name, len))
             return row;
     return NULL;
 }

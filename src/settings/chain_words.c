@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,52 +18,11 @@ enum word_form {
     WORD_NAMES,
     WORD_LETTERS,
     WORD_LIST, // an entry of a list
-    WORD_IDS,  // a list of ids, as an entry
     WORD_GRAMMAR,
     WORD_SCHEMA,
-    WORD_GRAMMAR_FIRST,
-    WORD_IGNORE_EOS,
-    WORD_ESCAPE,
-    WORD_NO_ESCAPE,
+    WORD_FLAG, // sets a bool
     WORD_BUDGET,
 };
-
-static const struct chain_word {
-    const char *name, *also;
-    const char *brief; // without the dash; NULL: none
-    enum word_form form;
-    enum list_kind list;
-} chain_words[] = {
-    {"seed", .brief = "s", .form = WORD_SEED},
-    {"engine", .form = WORD_ENGINE},
-    {"neutral", .form = WORD_NEUTRAL},
-    {"samplers", .form = WORD_NAMES},
-    {"sampler-seq", "sampling-seq", .form = WORD_LETTERS},
-    {"logit-bias", .brief = "l", .form = WORD_LIST, .list = LIST_BIASES},
-    {"dry-sequence-breaker", .form = WORD_LIST, .list = LIST_BREAKERS},
-    {"dry-breaker-tokens", .form = WORD_IDS, .list = LIST_BREAKER_IDS},
-    {"bad-word-tokens", .form = WORD_IDS, .list = LIST_BANS},
-    {"eog-tokens", .form = WORD_IDS, .list = LIST_ENDS},
-    {"grammar", .form = WORD_GRAMMAR},
-    {"json-schema", .brief = "j", .form = WORD_SCHEMA},
-    {"grammar-first", .form = WORD_GRAMMAR_FIRST},
-    {"ignore-eos", .form = WORD_IGNORE_EOS},
-    {"escape", .brief = "e", .form = WORD_ESCAPE},
-    {"no-escape", .form = WORD_NO_ESCAPE},
-    {"reasoning-budget", .form = WORD_BUDGET},
-    {"reasoning-budget-message", .form = WORD_LIST, .list = LIST_MESSAGE},
-    {"reasoning-start", .form = WORD_LIST, .list = LIST_START},
-    {"reasoning-end", .form = WORD_LIST, .list = LIST_END_TAGS},
-};
-
-// May the option stand without a value?
-static bool is_switch(enum word_form form)
-{
-    return form == WORD_NEUTRAL || form == WORD_GRAMMAR_FIRST || form == WORD_IGNORE_EOS || form == WORD_ESCAPE ||
-           form == WORD_NO_ESCAPE;
-}
-
-// ---- reading
 
 // Words while they are read, and their meaning.
 struct typed {
@@ -82,6 +42,41 @@ struct typed {
     bool grammar_first;
 };
 
+static const struct chain_word {
+    const char *name, *also;
+    const char *brief; // without the dash; NULL: none
+    enum word_form form;
+    enum list_kind list; // of WORD_LIST
+    size_t at;           // of WORD_FLAG: offset in struct typed of the bool
+    bool opposite;       // the flag resets the bool
+} chain_words[] = {
+    {"seed", .brief = "s", .form = WORD_SEED},
+    {"engine", .form = WORD_ENGINE},
+    {"neutral", .form = WORD_NEUTRAL},
+    {"samplers", .form = WORD_NAMES},
+    {"sampler-seq", "sampling-seq", .form = WORD_LETTERS},
+    {"logit-bias", .brief = "l", .form = WORD_LIST, .list = LIST_BIASES},
+    {"dry-sequence-breaker", .form = WORD_LIST, .list = LIST_BREAKERS},
+    {"dry-breaker-tokens", .form = WORD_LIST, .list = LIST_BREAKER_IDS},
+    {"bad-word-tokens", .form = WORD_LIST, .list = LIST_BANS},
+    {"eog-tokens", .form = WORD_LIST, .list = LIST_ENDS},
+    {"grammar", .form = WORD_GRAMMAR},
+    {"json-schema", .brief = "j", .form = WORD_SCHEMA},
+    {"grammar-first", .form = WORD_FLAG, .at = offsetof(struct typed, grammar_first)},
+    {"ignore-eos", .form = WORD_FLAG, .at = offsetof(struct typed, settings.ignore_eos)},
+    {"escape", .brief = "e", .form = WORD_FLAG, .at = offsetof(struct typed, settings.no_escape), .opposite = true},
+    {"no-escape", .form = WORD_FLAG, .at = offsetof(struct typed, settings.no_escape)},
+    {"reasoning-budget", .form = WORD_BUDGET},
+    {"reasoning-budget-message", .form = WORD_LIST, .list = LIST_MESSAGE},
+    {"reasoning-start", .form = WORD_LIST, .list = LIST_START},
+    {"reasoning-end", .form = WORD_LIST, .list = LIST_END_TAGS},
+};
+
+// May the option stand without a value?
+static bool is_switch(enum word_form form) { return form == WORD_NEUTRAL || form == WORD_FLAG; }
+
+// ---- reading
+
 // An option as typed: a row of the table, or a parameter.
 struct typed_option {
     const struct chain_word *row; // NULL: a sampler's parameter
@@ -90,30 +85,19 @@ struct typed_option {
     const char *value; // NULL: none
 };
 
-// Compares an option's name with name[0..len), in which '_' is equal to '-'.
-static bool is_named(const char *option, const char *name, size_t len)
-{
-    if (!option || strlen(option) != len)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if ((name[i] == '_' ? '-' : name[i]) != option[i])
-            return false;
-    return true;
-}
-
 // Finds the option of name[0..len), which stands behind two dashes, or behind one if it is brief. False: there is none.
 static bool find_option(const struct catalog *c, const char *name, size_t len, bool brief, struct typed_option *o)
 {
     for (size_t i = 0; i < sizeof chain_words / sizeof *chain_words; i++) {
         const struct chain_word *const row = &chain_words[i];
-        if (brief ? is_named(row->brief, name, len)
-                  : is_named(row->name, name, len) || is_named(row->also, name, len)) {
+        if (brief ? name_of_option(row->brief, name, len)
+                  : name_of_option(row->name, name, len) || name_of_option(row->also, name, len)) {
             *o = (struct typed_option){.row = row, .name = row->name};
             return true;
         }
     }
     for (size_t i = 0; !brief && i < c->n; i++)
-        if (is_named(c->param[i]->flag, name, len) || is_named(c->param[i]->also, name, len)) {
+        if (name_of_option(c->param[i]->flag, name, len) || name_of_option(c->param[i]->also, name, len)) {
             *o = (struct typed_option){.number = i, .name = c->param[i]->flag};
             return true;
         }
@@ -175,21 +159,6 @@ static bool set_neutral_words(struct typed *t, const char *value, struct err *e)
     return true;
 }
 
-static bool add_id_list(struct list *l, const struct typed_option *o, struct err *e)
-{
-    struct ids ids = {0};
-    const bool ok = ids_read(o->name, o->value, 0, &ids, e) && list_take_ids(l, o->row->list, &ids, o->value, e) &&
-                    (!l->entries.failed || err_from_fault(e, fault_memory()));
-    free(ids.id);
-    return ok;
-}
-
-static bool add_typed_entry(struct list *l, const struct typed_option *o, struct err *e)
-{
-    l->name = list_options[o->row->list];
-    return (o->row->list == LIST_BREAKERS && !*o->value) || list_read(l, o->row->list, o->value, e); // no empty breaker
-}
-
 // Sets the grammar. An empty text is no grammar; an empty schema is an error.
 static void set_typed_grammar(struct typed *t, const struct typed_option *o)
 {
@@ -205,7 +174,6 @@ static bool set_option(struct typed *t, const struct typed_option *o, struct err
     if (!o->row)
         return set_parameter(t, o, e);
     assert(o->value || is_switch(o->row->form));
-    struct list *const list = &t->settings.list[o->row->list];
     switch (o->row->form) {
     case WORD_SEED:
         return whole_number(o->value, NULL, INT64_MIN, INT64_MAX, &t->seed) ||
@@ -220,21 +188,14 @@ static bool set_option(struct typed *t, const struct typed_option *o, struct err
         t->by_letter = o->row->form == WORD_LETTERS;
         return true;
     case WORD_LIST:
-        return add_typed_entry(list, o, e);
-    case WORD_IDS:
-        return add_id_list(list, o, e);
+        return list_read(&t->settings.list[o->row->list], o->row->list, o->value, e);
     case WORD_GRAMMAR:
     case WORD_SCHEMA:
         set_typed_grammar(t, o);
         return true;
-    case WORD_GRAMMAR_FIRST:
-        return value_flag(o->name, o->value, &t->grammar_first, e);
-    case WORD_IGNORE_EOS:
-        return value_flag(o->name, o->value, &t->settings.ignore_eos, e);
-    case WORD_ESCAPE:
-    case WORD_NO_ESCAPE:
+    case WORD_FLAG:
         ok = value_flag(o->name, o->value, &on, e);
-        t->settings.no_escape = on == (o->row->form == WORD_NO_ESCAPE);
+        *(bool *)(void *)((char *)t + o->row->at) = on != o->row->opposite;
         return ok;
     case WORD_BUDGET:
         break;

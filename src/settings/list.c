@@ -172,7 +172,7 @@ bool list_read(struct list *l, enum list_kind kind, const char *text, struct err
         list_add_text(l, ENTRY_TEXT, text, strlen(text), 0.0f);
     else if (kind != LIST_BREAKERS)
         ok = read_ids(l, kind, text, e);
-    else if (strcmp(text, "none") != 0)
+    else if (*text && strcmp(text, "none") != 0)
         list_add_text(l, ENTRY_ESCAPED, text, strlen(text), 0.0f);
     return ok && (!l->entries.failed || err_from_fault(e, fault_memory()));
 }
