@@ -95,9 +95,8 @@ static bool next_kld(void *self, struct source *s, const struct input_config *co
         return true;
     r->place.first = r->number - row % per_chunk;
     r->fresh = r->place.first == r->number;
-    r->before = k->token + row / per_chunk * k->n_ctx;
-    r->n_before = (size_t)(k->first + row % per_chunk + 1);
-    r->recorded = r->before[r->n_before];
+    r->before = (struct tokens){k->token + row / per_chunk * k->n_ctx, (size_t)(k->first + row % per_chunk + 1)};
+    r->recorded = r->before.id[r->before.n];
     return true;
 }
 

@@ -271,11 +271,9 @@ static bool file_names(const struct input_config *config, const char *path)
 
 bool input_names(struct input *in, bool *names, struct err *e)
 {
-    if (!open_next(in, e))
+    if (!open_next(in, e) || !input_tells(in, names, e))
         return false;
-    *names = in->config->params || (in->format && in->format->names) || (in->matrix && in->matrix->sequences);
-    for (size_t i = in->file; !*names && i < in->config->n_files; i++)
-        *names = file_names(in->config, in->config->files[i]);
+    *names = *names || (in->matrix && in->matrix->sequences);
     return true;
 }
 
@@ -388,7 +386,7 @@ uint64_t input_alike(const struct input *in, const struct input_row *r)
 {
     if (!in->matrix || !r->stays || r->seq || in->config->params || r->place.use != ROW_SAMPLED)
         return 0;
-    assert(!r->before && r->recorded < 0);
+    assert(!r->before.id && r->recorded < 0);
     const uint64_t left = (uint64_t)rows_left(in), last = (uint64_t)in->part.range[in->at].last,
                    wanted = last - in->next_row;
     assert(in->next_row == r->number + 1 && last >= in->next_row);

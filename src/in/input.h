@@ -6,6 +6,7 @@
 #include "in/rows.h"
 #include "in/source.h"
 #include "sample/cand.h"
+#include "sample/history.h"
 #include "vocab/vocab.h"
 
 // The input as the command line describes it.
@@ -62,6 +63,14 @@ struct place {
     enum row_use use;
 };
 
+// What a format notes on the numbers of a row.
+enum row_fact {
+    ROW_RAW = 1,         // they are of a raw file, which does not tell their type
+    ROW_MASKED = 2,      // a reply has a sampling mask, which is not read
+    ROW_TWO_NUMBERS = 4, // a reply lists the chosen token with two numbers, of which the larger one counts
+    ROW_TEXTS = 8        // config->texts holds texts of the row's tokens
+};
+
 // A row and what its format knows about it.
 struct input_row {
     struct row logits; // valid until the next row is read
@@ -71,17 +80,13 @@ struct input_row {
     uint64_t in_file;  // number of the row in its file, from 0
     uint64_t index;    // over the rows to sample, from 0
     bool stays;        // the logits, or the text of a lazy row, stay where they are until input_release
-    bool fresh;        // begins a sequence, after the tokens before[0..n_before)
-    const uint32_t *before;
-    size_t n_before;
+    bool fresh;        // begins a sequence, after the tokens `before`
+    struct tokens before;
     uint64_t length; // rows of its sequence, if place.named
     struct place place;
     int64_t recorded; // the token that was chosen from this row, or -1
-    bool masked;      // a reply has a sampling mask, which is not read
-    bool two_numbers; // a reply lists the chosen token with two numbers, of which the larger one counts
-    bool raw;         // the row is of a raw file, which does not tell the type of its numbers
+    unsigned facts;   // bits of enum row_fact
     size_t ragged;    // of the first row of a raw file: bytes behind the file's last whole row
-    bool has_texts;   // config->texts holds texts of this row's tokens
     bool bad;         // the row has an error, but the rows after it can be read; logits then has at most a width
 
     // A lazy row, whose logits are not known before input_read; else NULL.
@@ -90,10 +95,9 @@ struct input_row {
     uint64_t text_at; // offset in the file
 
     // Notes of a JSON row, or of the row's line of --params; valid until the next row is read.
-    bool may_change;        // input_tells
-    const char *seq;        // name of its sequence, or NULL
-    const uint32_t *prompt; // [n_prompt] tokens before the sequence's first row, or NULL
-    size_t n_prompt;
+    bool may_change;            // input_tells
+    const char *seq;            // name of its sequence, or NULL
+    struct tokens prompt;       // before the sequence's first row; id NULL: the row does not say
     int64_t forced;             // the token to accept after the row, or -1
     int64_t position;           // of the row in its sequence, prompt included, from 0; -1: the row does not say
     bool ends;                  // the row is the last of its sequence
@@ -138,7 +142,7 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
     if (r->bad) {
         r->logits = (struct row){DTYPE_F32, NULL, width};
         r->params = NULL;
-        r->prompt = NULL;
+        r->prompt.id = NULL;
     }
     return false;
 }
@@ -146,8 +150,9 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
 // Returns true if rows of the input may have params, and this row carries more than its numbers.
 static inline bool input_says_more(const struct input_row *r)
 {
-    return r->may_change && (r->seq || r->params || r->prompt || r->forced >= 0 || r->recorded >= 0 || r->n_before ||
-                             r->fresh || r->place.named || r->ends || r->has_texts || r->place.use == ROW_EARLIER);
+    return r->may_change &&
+           (r->seq || r->params || r->prompt.id || r->forced >= 0 || r->recorded >= 0 || r->before.n || r->fresh ||
+            r->place.named || r->ends || r->facts & ROW_TEXTS || r->place.use == ROW_EARLIER);
 }
 
 // The size of the vocabulary as far as it is known before the rows: --n-vocab, else the vocabulary's; 0: unknown.

@@ -17,7 +17,6 @@ struct json_reply {
     // of the current position
     struct reply_token *token; // [n_tokens] in the order of the list
     size_t n_tokens, tokens_cap;
-    bool two_numbers; // the chosen token has two numbers
     struct sparse row;
     struct builder bytes; // of one token
 

@@ -120,7 +120,7 @@ bool matrix_next(void *self, struct source *s, const struct input_config *config
     }
     r->logits = (struct row){m->type, m->convert ? m->row : p, m->n};
     r->stays = s->mapped && !m->convert;
-    r->raw = m->raw;
+    r->facts = m->all == MATRIX_OPEN ? ROW_RAW : 0u;
     r->ragged = m->ragged;
     m->ragged = 0;
     matrix_name_row(m, r);
@@ -151,7 +151,6 @@ static bool open_raw(void *self, const struct format *f, struct source *s, const
     if (matrix_set_shape(m, n, 1) != MATRIX_OK)
         return err_set(e, STATUS_USAGE, "--n-vocab is too large for this machine");
     m->all = m->rows = MATRIX_OPEN;
-    m->raw = true;
     const int64_t left = s->mapped || s->sized ? source_left(s) : 0;
     m->ragged = (size_t)((uint64_t)left % m->bytes);
     return true;

@@ -6,7 +6,7 @@
 
 #include "in/input.h"
 
-#define MATRIX_OPEN UINT64_MAX // the rows go on to the end of the input
+#define MATRIX_OPEN UINT64_MAX // the rows of a raw input, which has no header, go on to its end
 
 struct matrix {
     enum dtype type;    // of the rows that matrix_next returns
@@ -14,7 +14,6 @@ struct matrix {
     bool big;           // numbers are big-endian
     bool closed;        // no byte may follow the last row
     bool promised;      // the header counts the rows, instead of giving a shape; error messages quote the count
-    bool raw;           // the input has no header
     bool listed;        // rows are lists of tokens, which are not in one place (list_tensors.h)
     size_t n, bytes;    // of a row in the input: numbers, and bytes, at most SIZE_MAX / 2; not 0
     uint64_t all, rows; // rows in the input, and rows not read yet; or MATRIX_OPEN

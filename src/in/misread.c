@@ -138,7 +138,7 @@ static void note_type(struct misread *m, const struct input_row *row)
 {
     static const char *const names[DTYPE_COUNT] = {"f32", "f16", "bf16"};
     const struct row *const r = &row->logits;
-    if (m->type || !row->raw || row->bad || r->n < TYPE_LEAST)
+    if (m->type || !(row->facts & ROW_RAW) || row->bad || r->n < TYPE_LEAST)
         return;
     m->type = true;
     if (r->type != DTYPE_F32 && has_empty_halves(row)) {

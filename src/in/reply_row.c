@@ -32,7 +32,8 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
 // Finds the chosen token in the list, and gives it the chosen token's id if it has none. Appends a chosen token that is
 // missing but has a logit. Returns the token's index; the length of the list if it is missing and has no logit. Several
 // tokens may have the same text, such as parts of a character; then the one with the chosen token's logit is preferred.
-static size_t merge_chosen(struct json_reply *reply, const struct reply_token *chosen)
+// Adds ROW_TWO_NUMBERS to *facts if the list has the chosen token with two numbers.
+static size_t merge_chosen(struct json_reply *reply, const struct reply_token *chosen, unsigned *facts)
 {
     struct reply_token *const token = reply->token;
     const bool known = !isnan(chosen->logit);
@@ -51,10 +52,9 @@ static size_t merge_chosen(struct json_reply *reply, const struct reply_token *c
         token[at].id = chosen->id;
     for (size_t i = 0; i < at && at < n && token[at].id >= 0; i++)
         at = token[i].id == token[at].id ? i : at;
-    reply->two_numbers = false;
     for (size_t i = at + 1; i < reply->n_tokens; i++) // some servers list the chosen token twice
         if (token[i].id >= 0 && token[i].id == token[at].id) {
-            reply->two_numbers = reply->two_numbers || token[i].logit != token[at].logit;
+            *facts |= token[i].logit != token[at].logit ? ROW_TWO_NUMBERS : 0u;
             token[at].logit = fmaxf(token[at].logit, token[i].logit);
             token[i--] = token[--reply->n_tokens];
         }
@@ -134,13 +134,10 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         chosen.logit = p->logit;
     r->fresh = p->fresh;
     r->seq = reply->seq;
-    if (p->fresh && p->n_before && !config->ranks) {
-        r->before = reply->prompt + p->before;
-        r->n_before = p->n_before;
-    }
-    const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen);
-    r->two_numbers = reply->two_numbers;
-    r->masked = reply->masked;
+    if (p->fresh && p->n_before && !config->ranks)
+        r->before = (struct tokens){reply->prompt + p->before, p->n_before};
+    r->facts = reply->masked ? ROW_MASKED : 0u;
+    const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen, &r->facts);
     if (config->ranks && !number_by_rank(reply, e))
         return false;
     reply->row.n = 0;
@@ -150,7 +147,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
             return false;
     if (config->texts && !add_texts(reply, config->texts, e))
         return false;
-    r->has_texts = config->texts && config->texts->n;
+    r->facts |= config->texts && config->texts->n ? ROW_TEXTS : 0u;
     if (at < reply->n_tokens)
         r->recorded = reply->token[at].id;
     else if (!config->ranks)

@@ -47,8 +47,7 @@ bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input
                            n);
         notes->prompt[n++] = (uint32_t)id;
     }
-    r->prompt = notes->prompt;
-    r->n_prompt = n;
+    r->prompt = (struct tokens){notes->prompt, n};
     return true;
 }
 

@@ -70,13 +70,14 @@ static bool keep_row(struct read_row *s, struct err *e)
 {
     struct row *const x = &s->row.logits;
     const bool stays = s->row.stays || s->row.bad || s->row.place.use != ROW_SAMPLED;
-    const size_t n_text = stays || !s->row.text ? 0 : s->row.n_text, n_before = s->row.n_before * sizeof *s->row.before,
+    const size_t n_text = stays || !s->row.text ? 0 : s->row.n_text,
+                 n_before = s->row.before.n * sizeof *s->row.before.id,
                  n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids, n_data = stays ? 0 : x->n * dtype_size(x->type),
                  n_seq = s->row.seq ? strlen(s->row.seq) + 1 : 0;
     if (!mem_grow(&s->copy, &s->copy_cap, n_before + n_ids + n_data + n_seq + n_text, 1))
         return err_from_fault(e, fault_memory());
     char *room = s->copy;
-    s->row.before = keep_array(&room, s->row.before, n_before);
+    s->row.before.id = keep_array(&room, s->row.before.id, n_before);
     x->ids = keep_array(&room, x->ids, n_ids);
     x->data = keep_array(&room, x->data, n_data);
     s->row.seq = keep_array(&room, s->row.seq, n_seq);

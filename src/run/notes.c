@@ -130,10 +130,10 @@ static void note_own_history(const struct job *j, unsigned *noted, const struct 
 static void note_reply(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
     const struct input_row *const row = r->row;
-    if (row->two_numbers && note_new(noted, NOTE_NUMBERS))
+    if (row->facts & ROW_TWO_NUMBERS && note_new(noted, NOTE_NUMBERS))
         message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger number is used",
                      row->file, row->in_file);
-    if (row->masked && note_new(noted, NOTE_MASK))
+    if (row->facts & ROW_MASKED && note_new(noted, NOTE_MASK))
         message_note("%s: row %" PRIu64 " is of a reply with a sampling mask, which is ignored: the chain here filters",
                      row->file, row->in_file);
     if (row->logits.rest.logits && note_new(noted, NOTE_LOGITS))

@@ -75,14 +75,14 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     bool good;
     note_seen(j, &f->noted, &(struct noted_row){s.row, s.other, width, s.result->n_vocab, partial, f->totals.rows > 0});
     misread_note(&f->misread, j->recipes->vocab, s.row, width);
-    const bool own_texts =
-        s.row->has_texts && (!j->recipes->vocab || misread_texts(&f->misread, j->recipes->vocab, &f->texts, s.row));
+    const bool own_texts = s.row->facts & ROW_TEXTS &&
+                           (!j->recipes->vocab || misread_texts(&f->misread, j->recipes->vocab, &f->texts, s.row));
     message_notes(&f->misread.notes);
     if (!judge(j, &s, &good, e))
         return false;
     if (s.row->place.use != ROW_SAMPLED)
         return true;
-    if ((own_texts || (s.other->has_texts && !j->recipes->vocab)) &&
+    if ((own_texts || (s.other->facts & ROW_TEXTS && !j->recipes->vocab)) &&
         !(f->totals.rows && f->dest.format->kind == FORMAT_CELLS))
         f->dest.vocab = &f->texts; // the first row decides whether lines of cells have texts
     dest_begin(&f->dest);

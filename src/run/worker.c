@@ -81,7 +81,7 @@ static bool apply_notes(const struct job *j, struct sessions *s, struct session 
     if (row->seq && row->place.drawn && !row->place.named && !j->independent)
         return err_set(e, STATUS_DATA,
                        "a named sequence may have begun in an earlier part; with --independent that does not matter");
-    if (row->prompt && !sequence_starts(j, q, row))
+    if (row->prompt.id && !sequence_starts(j, q, row))
         return err_set(e, STATUS_DATA, "prompt_tokens after the sequence's first row");
     if (!row->params)
         return true;
@@ -126,8 +126,8 @@ static struct tokens tokens_before(const struct job *j, const struct input_row *
 {
     const size_t n = j->independent ? 0 : (size_t)row->place.left_out, from = (size_t)row->number - n;
     const size_t to = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
-    if (j->follows == FOLLOWS_RECORDED && n && n <= row->n_before)
-        return (struct tokens){row->before + (row->n_before - n), n};
+    if (j->follows == FOLLOWS_RECORDED && n && n <= row->before.n)
+        return (struct tokens){row->before.id + (row->before.n - n), n};
     return from < to ? (struct tokens){j->accept.id + from, to - from} : (struct tokens){0};
 }
 
@@ -162,10 +162,9 @@ static bool move_to(const struct job *j, struct session *q, const struct input_r
 {
     const bool recorded = j->follows == FOLLOWS_RECORDED, begins = sequence_starts(j, q, row);
     const size_t n_vocab = token_limit(q, row);
-    const struct tokens known = tokens_before(j, row), prompt = row->prompt
-                                                                    ? (struct tokens){row->prompt, row->n_prompt}
-                                                                    : (struct tokens){j->prompt.id, j->prompt.n};
-    if (begins && !in_vocabulary(prompt.id, prompt.n, n_vocab, row->prompt ? "prompt_tokens" : "--prompt-tokens", e))
+    const struct tokens known = tokens_before(j, row), given = {j->prompt.id, j->prompt.n},
+                        prompt = row->prompt.id ? row->prompt : given;
+    if (begins && !in_vocabulary(prompt.id, prompt.n, n_vocab, row->prompt.id ? "prompt_tokens" : "--prompt-tokens", e))
         return false;
     if (!recorded && !in_vocabulary(known.id, known.n, n_vocab, "--accept", e))
         return false;
@@ -173,7 +172,7 @@ static bool move_to(const struct job *j, struct session *q, const struct input_r
         return false;
     if (begins && !session_accept_prompt(q, prompt.id, prompt.n, e))
         return false;
-    if (begins && recorded && !session_accept_prompt(q, row->before, row->n_before - known.n, e))
+    if (begins && recorded && !session_accept_prompt(q, row->before.id, row->before.n - known.n, e))
         return false;
     return session_accept_text(q, known.id, known.n, e) || (!recorded && err_prefix(e, "--accept, before this row"));
 }
@@ -378,7 +377,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 // Do rows that differ from this one in their place only advance the generators, and nothing else?
 static bool only_advances(const struct job *j, const struct input_row *row)
 {
-    return j->follows == FOLLOWS_CHOSEN && !j->independent && !row->seq && !row->before && !row->may_change;
+    return j->follows == FOLLOWS_CHOSEN && !j->independent && !row->seq && !row->before.id && !row->may_change;
 }
 
 bool worker_hear(struct worker *w, const struct input_row *row, const struct input_row *other, struct result *res)

@@ -165,7 +165,7 @@ bool job_can_write_texts(const struct job *j, struct err *e)
 
 bool seen_texts(const struct seen *s, const struct job *j, struct err *e)
 {
-    if (j->recipes->vocab || s->row->has_texts || s->other->has_texts)
+    if (j->recipes->vocab || (s->row->facts | s->other->facts) & ROW_TEXTS)
         return true;
     err_set(e, STATUS_USAGE, "--emit text needs --vocab: the row has no texts");
     return input_blame(s->row, e);

@@ -64,11 +64,11 @@ static void write_notes(struct dest *d, const struct record *r, const struct inp
         field_float(d, "accept_logit", r->tail.logit);
         field_int(d, "accept_rank", (int64_t)r->tail.rank);
     }
-    if (row->prompt) {
+    if (row->prompt.id) {
         items_begin(d, "prompt_tokens");
-        for (size_t i = 0; i < row->n_prompt; i++) {
+        for (size_t i = 0; i < row->prompt.n; i++) {
             builder_string(&d->text, i ? "," : "");
-            builder_int(&d->text, row->prompt[i], 0);
+            builder_int(&d->text, row->prompt.id[i], 0);
         }
         items_end(d);
     }
@@ -112,13 +112,13 @@ static bool ready(const void *self, const struct recipe *own, const struct input
     *bad = row->logits.rest.partial;
     if (*bad)
         return err_set(e, STATUS_DATA, "the row is a list; --emit list makes lists of whole rows");
-    if (tensors && (row->seq || row->params || row->prompt || row->position >= 0 || row->ends))
+    if (tensors && (row->seq || row->params || row->prompt.id || row->position >= 0 || row->ends))
         return err_set(e, STATUS_DATA, "-O safetensors has no place for \"%s\"; -O json keeps it",
-                       row->seq      ? "seq"
-                       : row->params ? "params"
-                       : row->prompt ? "prompt_tokens"
-                       : row->ends   ? "end"
-                                     : "position");
+                       row->seq         ? "seq"
+                       : row->params    ? "params"
+                       : row->prompt.id ? "prompt_tokens"
+                       : row->ends      ? "end"
+                                        : "position");
     return true;
 }
 
