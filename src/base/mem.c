@@ -24,6 +24,16 @@ bool mem_grow(void *array, size_t *cap, size_t need, size_t size)
     return true; // cppcheck-suppress memleak ; *array holds it
 }
 
+bool mem_push(void *array, size_t *n, size_t *cap, const void *element, size_t size)
+{
+    char *begin;
+    if (!mem_grow(array, cap, *n + 1, size))
+        return false;
+    memcpy(&begin, array, sizeof begin);
+    memcpy(begin + (*n)++ * size, element, size);
+    return true;
+}
+
 const void *mem_find(const void *in, size_t len, const void *bytes, size_t n)
 {
     const unsigned char *at = in, *const first = bytes;

@@ -11,6 +11,9 @@
 // size overflows.
 bool mem_grow(void *array, size_t *cap, size_t need, size_t size);
 
+// Appends an element of `size` bytes to the malloc'ed array *array of *n elements, and counts it. False as mem_grow.
+bool mem_push(void *array, size_t *n, size_t *cap, const void *element, size_t size);
+
 // The first place of [n] bytes in [len] bytes, n > 0; NULL: they are not there.
 const void *mem_find(const void *in, size_t len, const void *bytes, size_t n);
 

@@ -11,10 +11,7 @@
 
 bool words_add(struct words *w, const char *word, struct err *e)
 {
-    if (!mem_grow(&w->word, &w->cap, w->n + 1, sizeof *w->word))
-        return err_from_fault(e, fault_memory());
-    w->word[w->n++] = word;
-    return true;
+    return mem_push(&w->word, &w->n, &w->cap, &word, sizeof word) || err_from_fault(e, fault_memory());
 }
 
 char *words_own(struct words *w, char *text, struct err *e)

@@ -138,8 +138,7 @@ static bool open_array(struct embeddings *m, struct source *s, struct err *e)
     const char *const d = h.descr;
     const bool little = (*d == '<' || *d == '=') && strlen(d) == 3;
     if (h.dims != 2)
-        return err_set(e, STATUS_DATA, "npy shape %.*s is not (V, D), tokens and numbers",
-                       err_clip_part(h.shape, (size_t)h.shape_len, 60), h.shape);
+        return err_set(e, STATUS_DATA, "npy shape %.*s is not (V, D), tokens and numbers", NPY_SHAPE(&h));
     if (h.fortran)
         return err_set(e, STATUS_DATA,
                        "the npy file holds columns (fortran_order), not rows; numpy.ascontiguousarray turns them");

@@ -16,18 +16,12 @@ void id_file_free(struct id_file *f)
 
 static bool add_id(struct id_file *f, uint32_t id, struct err *e)
 {
-    if (!mem_grow(&f->id, &f->cap, f->n + 1, sizeof *f->id))
-        return err_from_fault(e, fault_memory());
-    f->id[f->n++] = id;
-    return true;
+    return mem_push(&f->id, &f->n, &f->cap, &id, sizeof id) || err_from_fault(e, fault_memory());
 }
 
 static bool end_line(struct id_file *f, struct err *e)
 {
-    if (!mem_grow(&f->end, &f->end_cap, f->lines + 1, sizeof *f->end))
-        return err_from_fault(e, fault_memory());
-    f->end[f->lines++] = f->n;
-    return true;
+    return mem_push(&f->end, &f->lines, &f->end_cap, &f->n, sizeof f->n) || err_from_fault(e, fault_memory());
 }
 
 // ---- text
@@ -107,17 +101,15 @@ static bool read_id_array(struct id_file *f, struct source *s, int64_t least, st
         return err_set(e, STATUS_DATA,
                        "npy descr '%.40s' has no token ids, which are whole numbers: i or u of 1 to 8 bytes", d);
     if (h.dims < 1 || h.dims > 2 || (h.fortran && h.dims == 2 && h.dim[0] > 1 && h.dim[1] > 1))
-        return err_set(e, STATUS_DATA, "npy shape %.*s: ids have the shape (N,) or (N, K), in C order",
-                       err_clip_part(h.shape, (size_t)h.shape_len, 60), h.shape);
+        return err_set(e, STATUS_DATA, "npy shape %.*s: ids have the shape (N,) or (N, K), in C order", NPY_SHAPE(&h));
     const uint64_t size = (uint64_t)(d[2] - '0'), width = h.dims == 2 ? h.dim[1] : 1;
     if (!source_peek(s, SIZE_MAX, &p, &have, e))
         return false;
     if (width && h.dim[0] > UINT64_MAX / 8 / width)
-        return err_set(e, STATUS_DATA, "npy shape %.*s is too large", err_clip_part(h.shape, (size_t)h.shape_len, 60),
-                       h.shape);
+        return err_set(e, STATUS_DATA, "npy shape %.*s is too large", NPY_SHAPE(&h));
     if (have != h.dim[0] * width * size)
-        return err_set(e, STATUS_DATA, "npy shape %.*s needs %" PRIu64 " bytes, there are %zu",
-                       err_clip_part(h.shape, (size_t)h.shape_len, 60), h.shape, h.dim[0] * width * size, have);
+        return err_set(e, STATUS_DATA, "npy shape %.*s needs %" PRIu64 " bytes, there are %zu", NPY_SHAPE(&h),
+                       h.dim[0] * width * size, have);
     for (uint64_t row = 0; have && row < h.dim[0]; row++) {
         for (uint64_t k = 0; k < width; k++, p += size) {
             uint32_t id;

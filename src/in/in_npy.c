@@ -14,15 +14,14 @@ static bool set_shape(struct matrix *m, const struct npy_header *h, size_t n_voc
         [MATRIX_EMPTY] = "npy shape %.*s: the rows are empty",
         [MATRIX_TOO_LARGE] = "npy shape %.*s is too large",
     };
-    const int len = err_clip_part(h->shape, (size_t)h->shape_len, 60);
     const char *const format = messages[matrix_set_shape(m, h->dim, h->dims)];
     if (format)
-        return err_set(e, STATUS_DATA, format, len, h->shape);
+        return err_set(e, STATUS_DATA, format, NPY_SHAPE(h));
     if (h->fortran && m->rows > 1 && m->n > 1)
         return err_set(e, STATUS_DATA,
                        "the npy file holds columns (fortran_order), not rows; numpy.ascontiguousarray turns them");
     return !n_vocab || m->n == n_vocab ||
-           err_set(e, STATUS_DATA, "npy shape %.*s has %zu logits a row, --n-vocab is %zu", len, h->shape, m->n,
+           err_set(e, STATUS_DATA, "npy shape %.*s has %zu logits a row, --n-vocab is %zu", NPY_SHAPE(h), m->n,
                    n_vocab);
 }
 

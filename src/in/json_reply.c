@@ -65,9 +65,9 @@ static bool add_prompt(struct json_reply *reply, const cJSON *tokens, enum token
     struct reply_token t;
     for (const cJSON *value = first(tokens); value && reply_token_read(value, shape, false, &t) && t.id >= 0;
          value = value->next) {
-        if (!mem_grow(&reply->prompt, &reply->prompt_cap, reply->n_prompt + 1, sizeof *reply->prompt))
+        const uint32_t id = (uint32_t)t.id;
+        if (!mem_push(&reply->prompt, &reply->n_prompt, &reply->prompt_cap, &id, sizeof id))
             return err_from_fault(e, fault_memory());
-        reply->prompt[reply->n_prompt++] = (uint32_t)t.id;
     }
     if (reply->n_prompt > before) {
         p->before = before;
@@ -107,6 +107,11 @@ static const cJSON *position_element(const cJSON *within, const char *name, cons
 {
     const cJSON *const array = json_array(within, name);
     return name && !strcmp(name, cut) ? first(array) : cJSON_GetArrayItem(array, (int)index);
+}
+
+static bool add_position(struct json_reply *reply, const struct reply_position *p, struct err *e)
+{
+    return mem_push(&reply->position, &reply->n, &reply->cap, p, sizeof *p) || err_from_fault(e, fault_memory());
 }
 
 // Adds the positions of one track of an object. Each begins as a copy of p; only the first may begin a sequence. The
@@ -152,10 +157,8 @@ static bool add_track(struct json_reply *reply, const struct track *k, const cJS
         if (prompt && index < at.n_before)
             at.n_before = index;
         const bool start = !index && k->part != PART_OUTPUT && cJSON_IsNull(list);
-        if (!mem_grow(&reply->position, &reply->cap, reply->n + 1, sizeof *reply->position))
-            return err_from_fault(e, fault_memory());
-        reply->position[reply->n] = at;
-        reply->n += !start;
+        if (!start && !add_position(reply, &at, e))
+            return false;
         p->fresh = p->fresh && start;
         list = next(list);
         logit = next(logit);
@@ -216,14 +219,11 @@ static bool is_python_position(const cJSON *root)
 
 static bool add_python_position(struct json_reply *reply, const cJSON *root, struct reply_position *p, struct err *e)
 {
-    if (!mem_grow(&reply->position, &reply->cap, 1, sizeof *reply->position))
-        return err_from_fault(e, fault_memory());
     p->track = &track_python;
     p->list = root;
     p->id = -1;
     p->logit = NAN;
-    reply->position[reply->n++] = *p;
-    return true;
+    return add_position(reply, p, e);
 }
 
 // Returns the reply that a line of OpenAI's batches wraps, or the root itself. *id: the name of the line's request, or

@@ -18,6 +18,9 @@ struct npy_header {
     size_t dims;               // number of dimensions, perhaps above 3
 };
 
+// The arguments that '%.*s' needs to show the shape.
+#define NPY_SHAPE(h) err_clip_part((h)->shape, (size_t)(h)->shape_len, 60), (h)->shape
+
 // Reads the header of a file of format f, which is npy, and skips the header. h is zeroed. Fails with STATUS_DATA if it
 // is no such header; descr and the rest of the shape are for the caller to check. After a structured type, whose descr
 // is a list, the other members may be missing.

@@ -8,10 +8,7 @@
 
 bool rows_add(struct rows *s, int64_t first, int64_t last)
 {
-    if (!mem_grow(&s->range, &s->cap, s->n + 1, sizeof *s->range))
-        return false;
-    s->range[s->n++] = (struct row_range){first, last};
-    return true;
+    return mem_push(&s->range, &s->n, &s->cap, &(struct row_range){first, last}, sizeof *s->range);
 }
 
 bool rows_copy(struct rows *s, const struct rows *from)

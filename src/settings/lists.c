@@ -192,13 +192,9 @@ static bool fill_biases(struct biases *b, const struct vocab *v)
         return false;
     memcpy(b->bias, (const char *)b->shared.key + 1, b->n_given * sizeof *b->bias);
     b->n = b->n_given;
-    for (uint32_t id = 0; v && v->any & unwanted && id < v->n; id++) {
-        if (!(v->flags[id] & unwanted))
-            continue;
-        if (!mem_grow(&b->bias, &cap, b->n + 1, sizeof *b->bias))
+    for (uint32_t id = 0; v && v->any & unwanted && id < v->n; id++)
+        if (v->flags[id] & unwanted && !mem_push(&b->bias, &b->n, &cap, &(struct bias){id, -INFINITY}, sizeof *b->bias))
             return false;
-        b->bias[b->n++] = (struct bias){id, -INFINITY};
-    }
     return bias_table_build(&b->table, b->bias, b->n);
 }
 
@@ -356,13 +352,9 @@ static bool fill_ends(struct ban_list *b, const uint32_t *given, const struct vo
         return false;
     memcpy(b->end, given, b->n_given * sizeof *b->end);
     b->bans.n_ends = b->n_given;
-    for (uint32_t id = 0; v && id < v->n; id++) {
-        if (!(v->flags[id] & VOCAB_EOG))
-            continue;
-        if (!mem_grow(&b->end, &cap, b->bans.n_ends + 1, sizeof *b->end))
+    for (uint32_t id = 0; v && id < v->n; id++)
+        if (v->flags[id] & VOCAB_EOG && !mem_push(&b->end, &b->bans.n_ends, &cap, &id, sizeof id))
             return false;
-        b->end[b->bans.n_ends++] = id;
-    }
     b->bans.end = b->end;
     return true;
 }

@@ -112,9 +112,9 @@ bool ids_read(const char *flag, const char *text, int64_t least, struct ids *ids
     while (list_next(&text, &item, &len)) {
         if (!whole_number(item, item + len, least, INT32_MAX, &id))
             return err_set(e, STATUS_USAGE, "--%s: '%.*s' is not a token id", flag, err_clip_part(item, len, 40), item);
-        if (!mem_grow(&ids->id, &ids->cap, ids->n + 1, sizeof *ids->id))
+        const uint32_t token = (uint32_t)id;
+        if (!mem_push(&ids->id, &ids->n, &ids->cap, &token, sizeof token))
             return err_from_fault(e, fault_memory());
-        ids->id[ids->n++] = (uint32_t)id;
     }
     return true;
 }
