@@ -280,8 +280,8 @@ static bool studio_key(struct foreign *f, const cJSON *item)
 static bool echo_identify(struct foreign *f)
 {
     const cJSON *const props = json_member(f->root, "default_generation_settings");
-    const cJSON *const of_reply = json_member(f->root, "generation_settings"), *const params =
-                                                                                   json_member(props, "params");
+    const cJSON *const of_reply = json_member(f->root, "generation_settings");
+    const cJSON *const params = json_member(props, "params");
     f->settings = of_reply ? of_reply : params ? params : props;
     return f->settings;
 }

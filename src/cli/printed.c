@@ -202,35 +202,30 @@ bool printed_key(struct foreign *f, const cJSON *item)
     const struct option_row *const row = foreign_row(f, item->string);
     if (is_member(item, finished))
         return true;
-    if (row && row->param && (cJSON_IsRaw(item) || cJSON_IsBool(item))) {
+    if (row && row->param && (cJSON_IsRaw(item) || cJSON_IsBool(item)))
         foreign_set(f, row->name, spelling(item));
-        return true;
-    }
-    if (row && is_member(item, "scatter_embeddings scatter_metric") && cJSON_IsString(item)) {
+    else if (row && is_member(item, "scatter_embeddings scatter_metric") && cJSON_IsString(item))
         foreign_set(f, row->name, item->valuestring);
-        return true;
-    }
-    if (!foreign_knows(f, item->string)) {
+    else if (foreign_knows(f, item->string))
+        return false;
+    else
         f->failed = !err_set(f->e, STATUS_USAGE, "a printed chain has no member %.*s", err_clip(item->string, 40),
                              item->string);
-        return true;
-    }
-    return false;
+    return true;
 }
 
 // Adds an option for each list of ids of an array, which may be NULL. Refuses what is no list.
 static bool add_id_lists(struct foreign *f, const char *option, const cJSON *lists)
 {
     const cJSON *ids;
-    if (lists && !cJSON_IsArray(lists))
-        return err_set(f->e, STATUS_USAGE, "%s is not a list of lists of ids", lists->string);
+    bool good = !lists || cJSON_IsArray(lists);
     cJSON_ArrayForEach(ids, lists)
     {
-        if (!cJSON_IsArray(ids))
-            return err_set(f->e, STATUS_USAGE, "%s is not a list of lists of ids", lists->string);
-        foreign_set_json(f, option, ids);
+        good = good && cJSON_IsArray(ids);
+        if (good)
+            foreign_set_json(f, option, ids);
     }
-    return true;
+    return good || err_set(f->e, STATUS_USAGE, "%s is not a list of lists of ids", lists->string);
 }
 
 static bool add_reasoning(struct foreign *f)
@@ -268,11 +263,8 @@ static bool bans_removed(const struct foreign *f)
 
 void printed_finish(struct foreign *f)
 {
-    const char *const named = cJSON_GetStringValue(json_member(f->root, "engine")), *const engine =
-                                                                                        named && strcmp(named,
-                                                                                                        "llama") != 0
-                                                                                            ? named
-                                                                                            : NULL;
+    const char *const named = cJSON_GetStringValue(json_member(f->root, "engine"));
+    const char *const engine = named && strcmp(named, "llama") != 0 ? named : NULL;
     const cJSON *const ends = json_array(f->root, "eog_tokens"), *end;
     if (!add_stages(f, engine) || !add_id_lists(f, "dry-breaker-tokens", json_member(f->root, "dry_breaker_tokens")) ||
         (!bans_removed(f) && !add_id_lists(f, "bad-word-tokens", json_member(f->root, "bad_words_ids"))) ||
