@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/args.h"
 
-#include "base/builder.h"
 #include "base/utf8.h"
 #include "cli/hint.h"
 #include "cli/preset.h"
@@ -147,22 +146,17 @@ static bool check_left_out(const struct args *a, bool quiet, struct err *e)
     const bool prompt = a->prompt || args_recorded(a->accept);
     for (size_t i = 0; i < a->left_out.n; i += SAID) {
         const char *const *const said = a->left_out.word + i, *const file = said[0], *const list = said[1];
-        const char *const with_prompt = prompt ? said[3] : "";
-        struct builder note = {0};
+        const char *const note = said[2], *const with_prompt = prompt ? said[3] : "",
+                          *const between = *note && *with_prompt ? "; " : "";
+        const bool any = *note || *with_prompt;
         if (*list && !a->lenient)
             return err_set(e, STATUS_USAGE, "--preset: %s: sampl has no option for %s; --lenient leaves that out", file,
                            list);
-        builder_format(&note, "%s%s%s", said[2], *said[2] && *with_prompt ? "; " : "", with_prompt);
-        if (note.failed) {
-            builder_free(&note);
-            return err_from_fault(e, fault_memory());
-        }
         if (*list && !quiet)
-            message_warn("--preset: %s: left out, because sampl has no option for it: %s%s%s", file, list,
-                         note.len ? "; " : "", note.text);
-        else if (note.len && !quiet)
-            message_note("--preset: %s: %s", file, note.text);
-        builder_free(&note);
+            message_warn("--preset: %s: left out, because sampl has no option for it: %s%s%s%s%s", file, list,
+                         any ? "; " : "", note, between, with_prompt);
+        else if (any && !quiet)
+            message_note("--preset: %s: %s%s%s", file, note, between, with_prompt);
     }
     return true;
 }

@@ -241,9 +241,7 @@ static bool list_preset(const char *dir, const char *file, struct err *e)
 {
     char path[PATH_MAX], *text;
     size_t len;
-    if (snprintf(path, sizeof path, "%s/%s", dir, file) >= PATH_MAX)
-        return true;
-    if (!is_file(path))
+    if (snprintf(path, sizeof path, "%s/%s", dir, file) >= PATH_MAX || !is_file(path))
         return true;
     if (!file_slurp(path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--list-presets");
