@@ -108,12 +108,12 @@ static void write_stage(const struct chain_text *t, const struct stage *stage)
 // Writes the remarks on the chain, each as a line of its own.
 static void write_remarks(const struct chain_text *t)
 {
-    struct builder lines = {0};
-    remarks_write(&lines, t->r);
-    for (const char *at = lines.text; at && *at; at += strcspn(at, "\n") + 1)
-        builder_format(t->text, "note: %.*s\n", (int)strcspn(at, "\n"), at);
-    t->text->failed = t->text->failed || lines.failed;
-    builder_free(&lines);
+    struct builder notes = {0};
+    remarks_add(&notes, t->r);
+    for (size_t at = 0; at < notes.len; at += strlen(notes.text + at) + 1)
+        builder_format(t->text, "note: %s\n", notes.text + at + 1);
+    t->text->failed = t->text->failed || notes.failed;
+    builder_free(&notes);
 }
 
 static bool write_text(const struct chain_text *t)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/remarks.h"
 
-#include "out/message.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +32,7 @@ static double divisor(const struct stage *stage)
 }
 
 // Temperatures that divide the logits one after the other.
-static void remark_product(struct builder *lines, const struct recipe *r)
+static void remark_product(struct builder *notes, const struct recipe *r)
 {
     double product = 1.0;
     size_t n = 0;
@@ -44,7 +42,7 @@ static void remark_product(struct builder *lines, const struct recipe *r)
         n += by != 1.0;
     }
     if (n > 1 && product > 0.0)
-        builder_format(lines, "%zu temperatures multiply: together they are %.6g\n", n, product);
+        note_add(notes, NOTE_PLAIN, "%zu temperatures multiply: together they are %.6g", n, product);
 }
 
 // Does the stage keep one candidate because its top-p is 0?
@@ -55,7 +53,7 @@ static bool keeps_one(const struct stage *stage)
            (!min_keep || param_load(min_keep, stage->params) <= 1.0);
 }
 
-void remarks_write(struct builder *lines, const struct recipe *r)
+void remarks_add(struct builder *notes, const struct recipe *r)
 {
     bool scaled = false, late = false, one = false;
     for (size_t i = 0; i < r->n_stages; i++) {
@@ -65,21 +63,10 @@ void remarks_write(struct builder *lines, const struct recipe *r)
         scaled = scaled || is_dynamic(stage) || (divisor(stage) > 0.0 && divisor(stage) != 1.0);
     }
     if (late)
-        builder_string(lines, "temperature runs before penalties, which then act on divided logits\n");
+        note_add(notes, NOTE_PLAIN, "temperature runs before penalties, which then act on divided logits");
     if (one)
-        builder_string(lines, "top-p 0 keeps one token\n");
-    remark_product(lines, r);
+        note_add(notes, NOTE_PLAIN, "top-p 0 keeps one token");
+    remark_product(notes, r);
     if (r->parts.rules && recipe_runs(r, &sampler_scatter))
-        builder_string(lines, "scatter raises unlikely tokens, which a strict format does not forgive\n");
-}
-
-void remarks_note(const struct recipe *r)
-{
-    struct builder lines = {0};
-    remarks_write(&lines, r);
-    for (const char *at = lines.text; at && *at; at += strcspn(at, "\n") + 1)
-        message_note("%.*s", (int)strcspn(at, "\n"), at);
-    if (lines.failed)
-        message_no_note();
-    builder_free(&lines);
+        note_add(notes, NOTE_PLAIN, "scatter raises unlikely tokens, which a strict format does not forgive");
 }

@@ -3,13 +3,10 @@
 #ifndef SAMPL_CLI_REMARKS_H
 #define SAMPL_CLI_REMARKS_H
 
-#include "base/builder.h"
+#include "base/note.h"
 #include "chain/recipe.h"
 
-// Appends a line for each remark on the recipe's chain: the text, and a newline.
-void remarks_write(struct builder *lines, const struct recipe *r);
-
-// Prints the remarks as notes.
-void remarks_note(const struct recipe *r);
+// Adds a note for each remark on the recipe's chain.
+void remarks_add(struct builder *notes, const struct recipe *r);
 
 #endif

@@ -403,7 +403,10 @@ static bool make_recipes(struct variants *v, struct recipes *r, struct err *e)
 {
     note_idle_options(v->recipe[0], &v->of[0], NULL);
     if (v->of[0].args.verbose && v->of[0].args.action == ACTION_RUN)
-        remarks_note(v->recipe[0]);
+        remarks_add(&r->notes, v->recipe[0]);
+    if (r->notes.failed)
+        return err_from_fault(e, fault_memory());
+    message_notes(&r->notes);
     for (size_t i = 1; i < v->n; i++) {
         v->recipe[i] = make_recipe(r, v, &v->of[i], e);
         if (!v->recipe[i])
