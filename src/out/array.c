@@ -16,10 +16,19 @@ enum {
     HEADER = 128  // bytes: a multiple of 64, as numpy writes it; enough for every number of rows
 };
 
+// Does a header precede the numbers?
+static bool has_header(const struct array *a) { return a->dest->format->counted; }
+
 // Can the row be written? All rows are as wide as the first.
-bool array_check(struct array *a, const struct record *r, struct err *e)
+static bool check_row(struct array *a, const struct record *r, struct err *e)
 {
-    const size_t width = (a->single ? 1 : r->n_vocab);
+    const size_t width = a->single ? 1 : r->n_vocab;
+    if (has_header(a) && a->dest->begin < 0 && a->dest->rows >= 0 && a->rows >= (uint64_t)a->dest->rows)
+        return err_set(e, STATUS_DATA,
+                       "%s: there are more rows than the npy header states; write to a file, or use -O f32",
+                       a->dest->name);
+    if (has_header(a) && !a->rows)
+        a->narrow = a->narrow && r->type == DTYPE_F16;
     if (!a->rows && width)
         a->width = width;
     if (r->error && a->width)
@@ -40,7 +49,7 @@ bool array_check(struct array *a, const struct record *r, struct err *e)
 
 // Writes a row. A bad row is NaN throughout, which every reader refuses. In f16, numbers are rounded to nearest; those
 // below its range become -inf, which is masked.
-void array_write(struct array *a, const struct record *r)
+static void write_row(struct array *a, const struct record *r)
 {
     float single[BLOCK];
     uint16_t half[BLOCK];
@@ -80,28 +89,22 @@ static void write_header(struct array *a, uint64_t rows)
     fwrite(header, 1, sizeof header, a->dest->stream);
 }
 
-bool npy_check(struct array *a, const struct record *r, struct err *e)
+bool array_add(struct array *a, const struct record *r, struct err *e)
 {
-    if (a->dest->begin < 0 && a->dest->rows >= 0 && a->rows >= (uint64_t)a->dest->rows)
-        return err_set(e, STATUS_DATA,
-                       "%s: there are more rows than the npy header states; write to a file, or use -O f32",
-                       a->dest->name);
-    if (!a->rows)
-        a->narrow = a->narrow && r->type == DTYPE_F16;
-    return array_check(a, r, e);
-}
-
-void npy_write(struct array *a, const struct record *r)
-{
-    if (!a->rows)
+    if (!check_row(a, r, e))
+        return false;
+    if (has_header(a) && !a->rows)
         write_header(a, a->dest->rows < 0 ? 0 : (uint64_t)a->dest->rows);
-    array_write(a, r);
+    write_row(a, r);
+    a->rows++;
+    return true;
 }
 
-// Corrects the number of rows in the header if the output can be written again there.
-bool npy_finish(struct array *a, bool whole, struct err *e)
+bool array_end(struct array *a, bool whole, struct err *e)
 {
     char header[HEADER];
+    if (!has_header(a))
+        return true;
     if (!a->rows && whole)
         write_header(a, 0);
     if (!a->rows || a->dest->begin < 0 || (uint64_t)a->dest->rows == a->rows)

@@ -5,6 +5,7 @@
 #define SAMPL_OUT_ARRAY_H
 
 #include "out/dest.h"
+#include "trace/record.h"
 
 // An array that is being written.
 struct array {
@@ -15,11 +16,11 @@ struct array {
     uint64_t rows; // so far
 };
 
-// For the table of formats: their check, write and finish.
-bool array_check(struct array *a, const struct record *r, struct err *e);
-void array_write(struct array *a, const struct record *r);
-bool npy_check(struct array *a, const struct record *r, struct err *e);
-void npy_write(struct array *a, const struct record *r);
-bool npy_finish(struct array *a, bool whole, struct err *e);
+// Writes a row. Fails with STATUS_DATA if the row cannot be written.
+bool array_add(struct array *a, const struct record *r, struct err *e);
+
+// Corrects the number of rows in a header if the output can be written again there. whole: the run ended without an
+// error; an array without rows then gets its header.
+bool array_end(struct array *a, bool whole, struct err *e);
 
 #endif

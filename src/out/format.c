@@ -2,7 +2,6 @@
 #include "out/format.h"
 
 #include "base/names.h"
-#include "out/array.h"
 
 #include <string.h>
 
@@ -11,10 +10,9 @@ const struct output_format output_formats[] = {
     {"tsv", FORMAT_CELLS, .before = "", .between = "\t", .behind = "\n", .below = ""},
     {"json", FORMAT_JSON, .inputs = "json pairs"},
     {"html", FORMAT_PAGE, .counted = true},
-    {"f32", FORMAT_ARRAY, .check = array_check, .write = array_write},
-    {"f16", FORMAT_ARRAY, .inputs = "f16", .narrow = true, .check = array_check, .write = array_write},
-    {"npy", FORMAT_ARRAY, .inputs = "npy kld safetensors", .counted = true, .check = npy_check, .write = npy_write,
-     .finish = npy_finish},
+    {"f32", FORMAT_ARRAY},
+    {"f16", FORMAT_ARRAY, .inputs = "f16", .narrow = true},
+    {"npy", FORMAT_ARRAY, .inputs = "npy kld safetensors", .counted = true},
     {"safetensors", FORMAT_TENSORS, .counted = true},
     {NULL},
 };

@@ -3,11 +3,7 @@
 #ifndef SAMPL_OUT_FORMAT_H
 #define SAMPL_OUT_FORMAT_H
 
-#include "base/err.h"
-#include "trace/record.h"
-
-struct dest;
-struct array;
+#include <stdbool.h>
 
 // The kinds of formats, as bits. A view names those that it can be written in.
 enum format_kind {
@@ -25,18 +21,12 @@ struct output_format {
     enum format_kind kind;
     const char *inputs; // names of input formats: it writes their distributions if no output format is named
     bool counted;       // the number of rows comes first
+    bool narrow;        // FORMAT_ARRAY: the numbers are f16
 
     // FORMAT_CELLS: what stands before, between and behind the cells of a line; below the heading; and the character
     // that an escape precedes in texts, or 0.
     const char *before, *between, *behind, *below;
     char escaped;
-
-    // FORMAT_ARRAY
-    bool narrow; // the numbers are f16
-    // Returns false if the row cannot be written.
-    bool (*check)(struct array *a, const struct record *r, struct err *e);
-    void (*write)(struct array *a, const struct record *r);
-    bool (*finish)(struct array *a, bool whole, struct err *e); // whole: the run ended without an error; or NULL
 };
 
 extern const struct output_format output_formats[]; // the last one has no name

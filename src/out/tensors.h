@@ -4,6 +4,7 @@
 #define SAMPL_OUT_TENSORS_H
 
 #include "out/dest.h"
+#include "trace/record.h"
 
 enum { TENSORS = 12 };
 

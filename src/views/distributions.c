@@ -84,16 +84,6 @@ static void json(struct dest *d, enum emit emit, const struct record *r)
     fields_end(d, "\n");
 }
 
-static bool array(struct array *a, const struct record *r, struct err *e)
-{
-    const struct output_format *const f = a->dest->format;
-    if (!f->check(a, r, e))
-        return false;
-    f->write(a, r);
-    a->rows++;
-    return true;
-}
-
 static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct distributions *const v = self;
@@ -104,7 +94,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     if (columns_begin(c, r))
         columns_heading(c, no_value);
     if (d->format->kind == FORMAT_ARRAY)
-        return array(&v->array, r, e);
+        return array_add(&v->array, r, e);
     if (d->format->kind == FORMAT_TEXT)
         text(d, r, width_of(c->job, r));
     else if (!score && !has_cells(d))
@@ -136,12 +126,11 @@ static bool shape_empty(struct distributions *v, struct err *e)
 static enum verdict end(void *self, enum ending how, struct err *e)
 {
     struct distributions *const v = self;
-    const struct output_format *const f = v->array.dest->format;
     const bool shaped = how != ENDING_RAN || shape_empty(v, e);
     struct err late;
     if (columns_begin(&v->columns, NULL))
         columns_heading(&v->columns, no_value);
-    const bool finished = !f->finish || f->finish(&v->array, how == ENDING_RAN && shaped, shaped ? e : &late);
+    const bool finished = array_end(&v->array, how == ENDING_RAN && shaped, shaped ? e : &late);
     return shaped && finished ? VERDICT_FINE : VERDICT_FAILED;
 }
 

@@ -10,6 +10,7 @@
 #include "in/id_file.h"
 #include "in/input.h"
 #include "out/emit.h"
+#include "trace/record.h"
 
 #include <string.h>
 
