@@ -43,3 +43,15 @@ const void *mem_find(const void *in, size_t len, const void *bytes, size_t n)
             return at;
     return NULL;
 }
+
+int order_u32(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int order_f64(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}

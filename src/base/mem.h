@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Growth of arrays, checked for overflow.
+// Arrays: growth, which is checked for overflow, search, and orders.
 #ifndef SAMPL_BASE_MEM_H
 #define SAMPL_BASE_MEM_H
 
@@ -16,5 +16,9 @@ bool mem_push(void *array, size_t *n, size_t *cap, const void *element, size_t s
 
 // The first place of [n] bytes in [len] bytes, n > 0; NULL: they are not there.
 const void *mem_find(const void *in, size_t len, const void *bytes, size_t n);
+
+// Rising orders of uint32_t and of double, which are no NaN, for qsort and bsearch.
+int order_u32(const void *a, const void *b);
+int order_f64(const void *a, const void *b);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sample/neighbours.h"
 
+#include "base/mem.h"
 #include "kern/libm.h"
 
 #include <assert.h>
@@ -142,19 +143,13 @@ bool neighbours_find(struct neighbours *near, struct cand *c, const struct embed
 
 // ---- weights
 
-static int by_distance(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 float neighbours_width(const struct neighbours *near, double *spare)
 {
     size_t n = 0;
     for (size_t i = 0; i < near->n; i++)
         if (near->count[i])
             spare[n++] = near->of[i * near->most + near->count[i] - 1].distance;
-    qsort(spare, n, sizeof *spare, by_distance);
+    qsort(spare, n, sizeof *spare, order_f64);
     return n ? (float)spare[(n - 1) / 2] : 0.0f;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // infill (ggerganov, llama.cpp PR 9896): for fill-in-the-middle. Ends the text when that is likely enough; else adds up
 // tokens of which one begins the other, and keeps those that are likely then.
+#include "base/mem.h"
 #include "sample/sampler.h"
 
 #include <stdlib.h>
@@ -29,12 +30,6 @@ static int compare_texts(const void *a, const void *b)
     const struct piece x = ((const struct text *)a)->piece, y = ((const struct text *)b)->piece;
     const int less = memcmp(x.p, y.p, x.len < y.len ? x.len : y.len);
     return less ? less : (x.len > y.len) - (x.len < y.len);
-}
-
-static int compare_ranks(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
 }
 
 static bool is_prefix(struct piece x, struct piece y) { return x.len <= y.len && !memcmp(x.p, y.p, x.len); }
@@ -91,7 +86,7 @@ static size_t find_matches(const struct by_text *t, size_t i)
     for (size_t k = first; k < t->n && is_prefix(text, t->text[k].piece); k++)
         if (t->text[k].rank != i && t->c->logit[t->text[k].rank] > -INFINITY)
             t->match[found++] = t->text[k].rank;
-    qsort(t->match, found, sizeof *t->match, compare_ranks);
+    qsort(t->match, found, sizeof *t->match, order_u32);
     return found;
 }
 

@@ -35,12 +35,6 @@ static int by_rank(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const uint32_t *const x = a, *const y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 // Returns the class of a rank, from 1. Each power of two above 4 has two classes.
 static size_t rank_class(size_t rank)
 {
@@ -181,7 +175,7 @@ bool trace_drawn(const struct log *l, const struct cand *c, const uint32_t *id, 
         token[i].p /= sum;
     if (n)
         memcpy(draw, id, n * sizeof *id);
-    qsort(draw, n, sizeof *draw, ascending);
+    qsort(draw, n, sizeof *draw, order_u32);
     count_draws(l, c, draw, n, tolerance, token, d);
     if (d->inside) {
         qsort(token, kept, sizeof *token, by_rank);

@@ -180,14 +180,8 @@ const float *log_spread(struct log *l, const struct log_step *step, const struct
     return row;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const uint32_t *const x = a, *const y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 size_t log_find(const struct log *l, const struct log_step *step, uint32_t id)
 {
-    const uint32_t *const ids = l->id + step->at, *const found = bsearch(&id, ids, step->n, sizeof id, by_id);
+    const uint32_t *const ids = l->id + step->at, *const found = bsearch(&id, ids, step->n, sizeof id, order_u32);
     return found ? (size_t)(found - ids) : SIZE_MAX;
 }
