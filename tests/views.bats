@@ -34,14 +34,14 @@ static bool row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct histogram *const v = self;
     struct dest *const d = v->dest;
     if (d->format->kind == FORMAT_TEXT) {
         for (size_t i = 0; i < TENTHS; i++)
             builder_format(&d->text, "%.1f %6" PRIu64 "\n", (double)i / TENTHS, v->tenth[i]);
-        return VERDICT_FINE;
+        return true;
     }
     field_int(d, "bad", (int64_t)v->bad);
     items_begin(d, "tenths");
@@ -49,7 +49,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
         builder_format(&d->text, i ? ",%" PRIu64 : "%" PRIu64, v->tenth[i]);
     items_end(d);
     fields_end(d, "\n");
-    return VERDICT_FINE;
+    return true;
 }
 
 const struct view view_histogram = {.name = "--histogram",

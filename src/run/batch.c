@@ -103,8 +103,8 @@ static bool read_rows(const struct feed *f, struct read_row *to, bool *end, stru
 {
     const char *const against = f->job->args->against;
     bool ends[2] = {false};
-    if (f->config[0]->texts)
-        vocab_clear(f->config[0]->texts);
+    if (f->config[0].texts)
+        vocab_clear(f->config[0].texts);
     for (size_t k = 0; k < f->inputs; k++)
         if (!read_one(f, k, to, ends, e))
             return false;
@@ -317,13 +317,13 @@ struct shift {
 static bool work_row(const struct batch *b, struct walk *w, struct member *m)
 {
     const struct feed *const f = b->feed;
-    const struct read_row *const other = walk_other(w);
     struct read_row *const at = w->at;
+    const struct input_row *const other = other_row(f, at);
     struct result *const res = b->result + w->i * f->job->n_variants;
     struct input_row row = w->row; // the other members look at this one
     if (row.place.use != ROW_SAMPLED)
-        return worker_hear(&m->worker, &row, other ? &other->row : NULL, res);
-    if (row.text && !input_read(&m->reader, f->config[0], &row, &at->bad) && !row.bad) {
+        return worker_hear(&m->worker, &row, other, res);
+    if (row.text && !input_read(&m->reader, &f->config[0], &row, &at->bad) && !row.bad) {
         for (size_t k = 0; k < f->job->n_variants; k++) {
             res[k].ok = res[k].bad = false;
             res[k].e = at->bad;
@@ -332,7 +332,7 @@ static bool work_row(const struct batch *b, struct walk *w, struct member *m)
     }
     if (at->row.text)
         at->width = row.logits.n;
-    worker_row(&m->worker, &row, &at->bad, other ? &other->row : NULL, other ? &other->bad : NULL, res);
+    worker_row(&m->worker, &row, &at->bad, other, other ? &at[1].bad : NULL, res);
     for (size_t k = m->worker.first; k < m->worker.last; k++)
         if (!row_goes_on(f->job, &res[k]))
             return false;
@@ -374,10 +374,8 @@ bool batch_work(const struct batch *b, struct member *m)
 bool batch_skip(const struct batch *b, struct member *m)
 {
     for (size_t i = 0; i < b->n_items; i++) {
-        const struct read_row *const at = b->item + i * b->feed->inputs, *const other =
-                                                                             b->feed->inputs > 1 ? at + 1 : NULL;
-        assert(at);
-        if (!worker_skip(&m->worker, &at->row, other ? &other->row : NULL, at->n))
+        const struct read_row *const at = b->item + i * b->feed->inputs;
+        if (!worker_skip(&m->worker, &at->row, other_row(b->feed, at), at->n))
             return false;
     }
     return true;
@@ -386,11 +384,9 @@ bool batch_skip(const struct batch *b, struct member *m)
 bool batch_follow(const struct batch *b, struct member *m, struct err *e)
 {
     struct walk w = {.batch = b};
-    while (walk_next(&w)) {
-        const struct read_row *const other = walk_other(&w);
-        if (w.row.may_change && !worker_follow(&m->worker, &w.row, other ? &other->row : NULL,
-                                               b->result + w.i * b->feed->job->n_variants, e))
+    while (walk_next(&w))
+        if (w.row.may_change &&
+            !worker_follow(&m->worker, &w.row, other_row(b->feed, w.at), b->result + w.i * b->feed->job->n_variants, e))
             return false;
-    }
     return true;
 }

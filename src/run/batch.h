@@ -24,9 +24,9 @@ enum held { HELD_NOTHING, HELD_ROW, HELD_ERROR };
 struct feed {
     // set by the caller
     const struct job *job;
-    struct input_config *config[2]; // [inputs]
-    struct input *in[2];            // [inputs]
-    size_t inputs;                  // 2 with --against, else 1
+    struct input_config config[2]; // [inputs]
+    struct input *in[2];           // [inputs]
+    size_t inputs;                 // 2 with --against, else 1
 
     size_t threads;         // number of threads; 0: the run has one thread, and batches are single rows
     bool by_variant;        // the threads share the variants, not the rows
@@ -99,9 +99,10 @@ struct walk {
 };
 bool walk_next(struct walk *w);
 
-static inline const struct read_row *walk_other(const struct walk *w)
+// Returns the row of the variants with --against, else NULL.
+static inline const struct input_row *other_row(const struct feed *f, const struct read_row *at)
 {
-    return w->batch->feed->inputs > 1 ? w->at + 1 : NULL;
+    return f->inputs > 1 ? &at[1].row : NULL;
 }
 
 #endif

@@ -72,7 +72,7 @@ struct thread {
 static void set_idle(struct feed *f, bool (*act)(void *to, struct err *e), void *to)
 {
     for (size_t k = 0; k < f->inputs; k++)
-        f->config[k]->idle = (struct source_idle){act, to};
+        f->config[k].idle = (struct source_idle){act, to};
 }
 
 // ---- members
@@ -114,15 +114,15 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
         if (!input_tells(f->in[k], &tells, e))
             return false;
     for (size_t k = 0; k < f->inputs; k++) {
-        f->config[k]->shared = f->threads;
-        f->config[k]->all_rows = tells;
-        f->config[k]->recorded = j->follows == FOLLOWS_RECORDED;
+        f->config[k].shared = f->threads;
+        f->config[k].all_rows = tells;
+        f->config[k].recorded = j->follows == FOLLOWS_RECORDED;
     }
     // Rows outside --rows are parsed by the reader, so that a broken row is reported; and rows whose tokens --expect
     // names, since a token must be in the row's vocabulary.
-    f->config[0]->lazy = f->threads && !f->by_variant && !a->params && !a->shard.n && !j->expects &&
-                         !job_skips_by_width(j) && rows->n == 1 && rows->range[0].first >= 0 &&
-                         rows->range[0].first <= a->row_base;
+    f->config[0].lazy = f->threads && !f->by_variant && !a->params && !a->shard.n && !job_expects(j) &&
+                        !job_skips_by_width(j) && rows->n == 1 && rows->range[0].first >= 0 &&
+                        rows->range[0].first <= a->row_base;
     f->by_variant = f->by_variant && f->threads;
     p->alone = f->by_variant ? 0 : f->threads;
     p->members = f->by_variant ? f->threads : f->threads + 1;
@@ -395,7 +395,7 @@ bool pool_run(struct pool *p, struct err *e)
     free(q.thread);
     p->feed->threads = 0;
     for (size_t k = 0; k < p->feed->inputs; k++)
-        p->feed->config[k]->lazy = p->feed->config[k]->shared = false;
+        p->feed->config[k].lazy = p->feed->config[k].shared = false;
     pthread_mutex_destroy(&q.mutex);
     pthread_cond_destroy(&q.changed);
     return ok;

@@ -18,7 +18,6 @@
 
 struct flow {
     struct job *job;
-    struct input_config config, against; // against: of its rows
     struct feed feed;
     struct pool pool;
     struct dest dest;
@@ -68,8 +67,8 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
 {
     const struct job *const j = f->job;
     assert(w->at); // walk_next has set it
-    const struct read_row *const other = walk_other(w);
-    const struct seen s = {&w->row, other ? &other->row : &w->row, w->batch->result + w->i * j->n_variants};
+    const struct input_row *const other = other_row(&f->feed, w->at);
+    const struct seen s = {&w->row, other ? other : &w->row, w->batch->result + w->i * j->n_variants};
     const size_t width = s.row->text ? w->at->width : s.row->logits.n;
     const bool partial = s.result->ok && s.result->record.partial;
     bool good;
@@ -163,15 +162,14 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
 static bool open_inputs(struct flow *f, struct err *e)
 {
     const struct args *const a = f->job->args;
-    f->config = input_wanted(f->job, &f->texts);
-    f->against = f->config;
-    f->against.files = &a->against;
-    f->against.n_files = 1;
-    f->feed = (struct feed){.job = f->job, .config = {&f->config, &f->against}, .inputs = a->against ? 2 : 1};
+    const struct input_config wanted = input_wanted(f->job, &f->texts);
+    f->feed = (struct feed){.job = f->job, .config = {wanted, wanted}, .inputs = a->against ? 2 : 1};
+    f->feed.config[1].files = &a->against;
+    f->feed.config[1].n_files = 1;
     for (size_t k = 0; k < f->feed.inputs; k++)
-        if (!(f->feed.in[k] = input_open(f->feed.config[k], e)))
+        if (!(f->feed.in[k] = input_open(&f->feed.config[k], e)))
             return false;
-    f->job->config = &f->config;
+    f->job->config = f->feed.config;
     f->job->in = f->feed.in;
     return true;
 }
@@ -234,16 +232,19 @@ static bool start_totals(struct flow *f, struct err *e)
 static bool end_views(struct flow *f, bool late, bool ok, bool *differs, struct err *e)
 {
     for (size_t i = 0; i < f->n_views; i++) {
-        struct err other;
+        const struct view *const view = f->view[i];
+        struct err why, other;
         enum ending how = ENDING_RAN;
-        if (f->view[i]->late != late || !f->view[i]->end)
-            continue;
         if (!ok)
             how = f->totals.rows && !(late && e->status != STATUS_DATA) ? ENDING_BROKE : ENDING_NO_ROWS;
+        if (view->late != late || !view->end || (how == ENDING_NO_ROWS && view->pace == PACE_END))
+            continue;
         dest_begin(&f->dest);
-        const enum verdict verdict = f->view[i]->end(f->self[i], how, ok ? e : &other);
-        *differs = *differs || verdict == VERDICT_DIFFERS;
-        ok = verdict != VERDICT_FAILED && ok;
+        const bool ended = view->end(f->self[i], how, &why), failed = !ended && why.status != STATUS_DIFFERS;
+        *differs = *differs || (!ended && !failed);
+        if (failed && ok)
+            *e = why;
+        ok = ok && !failed;
         if (!late)
             ok = dest_write(&f->dest, ok ? e : &other) && ok;
     }

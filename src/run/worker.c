@@ -71,14 +71,14 @@ static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const ch
 // Does a sequence start at this row?
 static bool sequence_starts(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    return !q->begun || j->independent || q->first != row->place.first;
+    return !q->begun || j->args->independent || q->first != row->place.first;
 }
 
 // Applies what the row says of its sequence. An error of status STATUS_DATA is the row's own.
 static bool apply_notes(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row,
                         struct err *e)
 {
-    if (row->seq && row->place.drawn && !row->place.named && !j->independent)
+    if (row->seq && row->place.drawn && !row->place.named && !j->args->independent)
         return err_set(e, STATUS_DATA,
                        "a named sequence may have begun in an earlier part; with --independent that does not matter");
     if (row->prompt.id && !sequence_starts(j, q, row))
@@ -97,7 +97,7 @@ static bool known_token(const struct job *j, const struct session *q, const stru
     const bool left_out = row->place.use == ROW_LEFT_OUT;
     if (job_expects_recorded(j) && row->recorded < 0)
         return err_set(e, STATUS_DATA, "--expect recorded: the input records no tokens");
-    if (j->expects && !job_expects_recorded(j) && !left_out && row->index >= j->expect.n)
+    if (job_expects(j) && !job_expects_recorded(j) && !left_out && row->index >= j->expect.n)
         return err_set(e, STATUS_DATA, "--expect names no token for this row, only %zu", j->expect.n);
     *token = row->forced;
     if (*token >= 0)
@@ -124,7 +124,7 @@ static bool known_token(const struct job *j, const struct session *q, const stru
 // The tokens that are known of the rows left out before a row.
 static struct tokens tokens_before(const struct job *j, const struct input_row *row)
 {
-    const size_t n = j->independent ? 0 : (size_t)row->place.left_out, from = (size_t)row->number - n;
+    const size_t n = j->args->independent ? 0 : (size_t)row->place.left_out, from = (size_t)row->number - n;
     const size_t to = row->number < j->accept.n ? (size_t)row->number : j->accept.n;
     if (j->follows == FOLLOWS_RECORDED && n && n <= row->before.n)
         return (struct tokens){row->before.id + (row->before.n - n), n};
@@ -168,7 +168,7 @@ static bool move_to(const struct job *j, struct session *q, const struct input_r
         return false;
     if (!recorded && !in_vocabulary(known.id, known.n, n_vocab, "--accept", e))
         return false;
-    if (begins && !begin_text(q, row, j->independent, e))
+    if (begins && !begin_text(q, row, j->args->independent, e))
         return false;
     if (begins && !session_accept_prompt(q, prompt.id, prompt.n, e))
         return false;
@@ -289,7 +289,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
         session_doubt_failed(q, token);
     if (token < 0)
         token = pass ? chosen : res->ok ? (int64_t)w->chooser.cand.chosen : -1;
-    if (token < 0 && row->place.use == ROW_EARLIER && !w->job->independent)
+    if (token < 0 && row->place.use == ROW_EARLIER && !w->job->args->independent)
         token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
     if (ready && (res->ok || res->bad) && token >= 0) {
         struct err late = {0};
@@ -377,7 +377,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 // Do rows that differ from this one in their place only advance the generators, and nothing else?
 static bool only_advances(const struct job *j, const struct input_row *row)
 {
-    return j->follows == FOLLOWS_CHOSEN && !j->independent && !row->seq && !row->before.id && !row->may_change;
+    return j->follows == FOLLOWS_CHOSEN && !j->args->independent && !row->seq && !row->before.id && !row->may_change;
 }
 
 bool worker_hear(struct worker *w, const struct input_row *row, const struct input_row *other, struct result *res)
@@ -394,7 +394,7 @@ bool worker_hear(struct worker *w, const struct input_row *row, const struct inp
 
 bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n)
 {
-    const bool matters = row->may_change || !w->job->independent, quick = only_advances(w->job, row);
+    const bool matters = row->may_change || !w->job->args->independent, quick = only_advances(w->job, row);
     struct result res;
     assert(n == 1 || (n && !other));
     for (size_t i = w->first; matters && i < w->last; i++) {

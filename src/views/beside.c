@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chains beside each other: the candidates that each one left of a row, the ids that they chose, or their texts.
-#include "out/fields.h"
 #include "out/token_text.h"
+#include "views/record_fields.h"
 #include "views/united.h"
 #include "views/view.h"
 
@@ -9,30 +9,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct beside {
-    const struct job *job;
-    struct dest *dest;
-    bool begun;
-    struct united united;        // candidates
-    const struct result *result; // of the row at hand
-    struct builder *text;        // texts: [n_variants] of the chosen tokens
-};
-
 // ---- candidates
+
+struct candidates {
+    struct columns columns;
+    struct united united;
+    const struct result *result; // of the row at hand
+};
 
 static size_t candidate_width(const void *arg, size_t column)
 {
     enum { CHAIN = 12 };
-    const struct beside *const v = arg;
-    const size_t wide = text_clip(NULL, text_piece(v->job->named[column].name), 0, window_columns(v->dest) / 3);
+    const struct columns *const c = &((const struct candidates *)arg)->columns;
+    const size_t wide = text_clip(NULL, text_piece(c->job->named[column].name), 0, window_columns(c->dest) / 3);
     return wide > CHAIN ? wide : CHAIN;
 }
 
 // Writes the columns of chains first to last - 1. In a window the texts stand in front, with `width` columns; else they
 // stand behind.
-static void candidate_block(const struct beside *v, size_t first, size_t last, size_t width)
+static void candidate_block(const struct candidates *v, size_t first, size_t last, size_t width)
 {
-    struct dest *const d = v->dest;
+    struct dest *const d = v->columns.dest;
     struct builder *const b = &d->text;
     char text[NUMBER_TEXT];
     const bool before = d->vocab && d->screen.columns, behind = d->vocab && !before;
@@ -40,7 +37,7 @@ static void candidate_block(const struct beside *v, size_t first, size_t last, s
     if (before)
         builder_format(b, " %-*s", (int)width, "text");
     for (size_t i = first; i < last; i++) {
-        const struct piece name = text_piece(v->job->named[i].name);
+        const struct piece name = text_piece(v->columns.job->named[i].name);
         const size_t most = window_columns(d) / 3;
         builder_pad(b, ' ', 1 + candidate_width(v, i) - text_clip(NULL, name, 0, most));
         text_clip(b, name, 0, most);
@@ -64,10 +61,10 @@ static void candidate_block(const struct beside *v, size_t first, size_t last, s
     }
 }
 
-static void candidates_text(const struct beside *v)
+static void candidates_text(const struct candidates *v)
 {
-    struct dest *const d = v->dest;
-    const size_t n = v->job->n_variants;
+    struct dest *const d = v->columns.dest;
+    const size_t n = v->columns.job->n_variants;
     size_t width = 4;
     for (size_t k = 0; d->screen.columns && k < v->united.n; k++)
         width = text_width(d, width, v->united.token[k].best.id);
@@ -78,15 +75,15 @@ static void candidates_text(const struct beside *v)
     }
 }
 
-static void candidates_cells(const struct beside *v)
+static void candidates_cells(const struct candidates *v)
 {
-    struct dest *const d = v->dest;
+    struct dest *const d = v->columns.dest;
     char text[NUMBER_TEXT];
     for (size_t k = 0; k < v->united.n; k++) {
         const struct united_token *const t = &v->united.token[k];
         field_int(d, "row", (int64_t)v->result->record.row);
         field_int(d, "id", t->best.id);
-        for (size_t i = 0; i < v->job->n_variants; i++)
+        for (size_t i = 0; i < v->columns.job->n_variants; i++)
             if (t->p[i] < 0.0f)
                 field_text(d, "", chain_removed_by(&v->result[i], t->best.id, text), true);
             else
@@ -96,51 +93,47 @@ static void candidates_cells(const struct beside *v)
     }
 }
 
-static void candidates_heading(struct beside *v)
+static void candidates_heading(struct columns *c, const struct record *none)
 {
-    struct dest *const d = v->dest;
-    if (v->begun || !has_cells(d) || job_is_later_part(v->job->args))
-        return;
-    d->heading = true;
+    struct dest *const d = c->dest;
     field_int(d, "row", 0);
     field_int(d, "id", 0);
-    d->heading = false;
-    for (size_t i = 0; i < v->job->n_variants; i++)
-        field_text(d, "", v->job->named[i].name, true);
+    d->heading = false; // the names may need escapes
+    for (size_t i = 0; i < c->job->n_variants; i++)
+        field_text(d, "", c->job->named[i].name, true);
     d->heading = true;
     field_token(d, "text", 0);
     fields_end(d, "\n");
-    d->heading = false;
 }
 
 static bool candidates_row(void *self, const struct seen *s, struct err *e)
 {
-    struct beside *const v = self;
-    candidates_heading(v);
-    v->begun = true;
+    struct candidates *const v = self;
+    struct columns *const c = &v->columns;
+    columns_begin(c, &s->result->record, candidates_heading);
     v->result = s->result;
-    if (!united_find(&v->united, v->job, s->result))
+    if (!united_find(&v->united, c->job, s->result))
         return err_from_fault(e, fault_memory());
-    if (v->dest->format->kind == FORMAT_TEXT)
+    if (c->dest->format->kind == FORMAT_TEXT)
         candidates_text(v);
-    else if (v->dest->format->kind == FORMAT_JSON)
-        united_json(&v->united, v->dest, v->job, v->job->n_variants, s->result);
+    else if (c->dest->format->kind == FORMAT_JSON)
+        united_json(&v->united, c->dest, c->job, c->job->n_variants, s->result);
     else
         candidates_cells(v);
     return true;
 }
 
-static enum verdict candidates_end(void *self, enum ending how, struct err *e)
+static bool candidates_end(void *self, enum ending how, struct err *e)
 {
     if (how == ENDING_RAN)
-        candidates_heading(self);
-    return VERDICT_FINE;
+        columns_begin(self, NULL, candidates_heading);
+    return true;
 }
 
-static void candidates_free(void *self) { united_free(&((struct beside *)self)->united); }
+static void candidates_free(void *self) { united_free(&((struct candidates *)self)->united); }
 
 const struct view view_candidates = {.name = "--dump-probs",
-                                     .size = sizeof(struct beside),
+                                     .size = sizeof(struct candidates),
                                      .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
                                      .folds = true,
                                      .needs = NEED_PAIRS | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
@@ -152,7 +145,7 @@ const struct view view_candidates = {.name = "--dump-probs",
 
 static bool ids_row(void *self, const struct seen *s, struct err *e)
 {
-    struct beside *const v = self;
+    const struct view_state *const v = self;
     struct dest *const d = v->dest;
     for (size_t i = 0; i < v->job->n_variants; i++) {
         builder_string(&d->text, i ? "\t" : "");
@@ -163,7 +156,7 @@ static bool ids_row(void *self, const struct seen *s, struct err *e)
 }
 
 const struct view view_ids_beside = {.name = "--emit ids",
-                                     .size = sizeof(struct beside),
+                                     .size = sizeof(struct view_state),
                                      .formats = FORMAT_TEXT | FORMAT_CELLS,
                                      .pace = PACE_ROWS,
                                      .folds = true,
@@ -171,9 +164,15 @@ const struct view view_ids_beside = {.name = "--emit ids",
 
 // ---- texts
 
+struct texts {
+    const struct job *job;
+    struct dest *dest;
+    struct builder *text; // [n_variants] of the chosen tokens
+};
+
 static bool texts_prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
-    struct beside *const v = self;
+    struct texts *const v = self;
     v->text = calloc(j->n_variants, sizeof *v->text);
     if (!v->text)
         return err_from_fault(e, fault_memory());
@@ -182,7 +181,7 @@ static bool texts_prepare(void *self, struct job *j, struct dest *d, struct err 
 
 static bool texts_row(void *self, const struct seen *s, struct err *e)
 {
-    struct beside *const v = self;
+    struct texts *const v = self;
     for (size_t i = 0; i < v->job->n_variants; i++) {
         if (!s->result[i].ok)
             continue;
@@ -196,29 +195,29 @@ static bool texts_row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-static enum verdict texts_end(void *self, enum ending how, struct err *e)
+static bool texts_end(void *self, enum ending how, struct err *e)
 {
-    struct beside *const v = self;
+    struct texts *const v = self;
     struct builder *const b = &v->dest->text;
-    for (size_t i = 0; how != ENDING_NO_ROWS && i < v->job->n_variants; i++) {
+    for (size_t i = 0; i < v->job->n_variants; i++) {
         text_write(b, text_piece(v->job->named[i].name), 0);
         builder_byte(b, '\t');
         builder_json(b, v->text[i].text, v->text[i].len);
         builder_byte(b, '\n');
     }
-    return VERDICT_FINE;
+    return true;
 }
 
 static void texts_free(void *self)
 {
-    struct beside *const v = self;
+    struct texts *const v = self;
     for (size_t i = 0; v->text && i < v->job->n_variants; i++)
         builder_free(&v->text[i]);
     free(v->text);
 }
 
 const struct view view_texts_beside = {.name = "--emit text",
-                                       .size = sizeof(struct beside),
+                                       .size = sizeof(struct texts),
                                        .formats = FORMAT_TEXT,
                                        .pace = PACE_END,
                                        .folds = true,

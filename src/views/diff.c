@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // --diff: the rows in which a variant chose another token than the base; or the rows with the least overlap.
 #include "base/mem.h"
-#include "out/fields.h"
 #include "out/token_text.h"
+#include "views/record_fields.h"
 #include "views/united.h"
 #include "views/view.h"
 
@@ -10,17 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct diff {
-    const struct job *job;
-    struct dest *dest;
-    bool begun;
-    struct kept_row {
-        double overlap;
-        struct builder text;
-    } * worst; // [n_worst] rows of --diff=N, the least overlap first
-    size_t n_worst, worst_cap;
-};
 
 // The choice of a variant beside that of the base.
 struct own_choice {
@@ -107,16 +96,9 @@ static void choice_fields(struct dest *d, const struct own_choice *c, const char
     fields_end(d, "\n");
 }
 
-static void choices_heading(struct diff *v)
+static void choices_heading(struct columns *c, const struct record *none)
 {
-    static const struct record none = {.row = 0};
-    const bool first = !v->begun && has_cells(v->dest) && !job_is_later_part(v->job->args);
-    v->begun = true;
-    if (!first)
-        return;
-    v->dest->heading = true;
-    choice_fields(v->dest, &(struct own_choice){&none, &none}, "", 0.0);
-    v->dest->heading = false;
+    choice_fields(c->dest, &(struct own_choice){none, none}, "", 0.0);
 }
 
 // ---- rows
@@ -127,30 +109,30 @@ static bool is_different(const struct job *j, const struct result *base, const s
 }
 
 // Writes the variants that are shown. Returns their least overlap, or 2 if none is.
-static double diff_row(struct diff *v, const struct result *res)
+static double diff_row(const struct columns *c, const struct result *res)
 {
     enum { NAME_MOST = 40 };
-    const struct job *const j = v->job;
-    struct dest *const d = v->dest;
+    const struct job *const j = c->job;
+    struct dest *const d = c->dest;
     double least = 2.0; // above every overlap
     size_t width = 0;
     for (size_t i = 1; i < j->n_variants; i++) {
         const double overlap = res[i].pair[PAIR_OVERLAP];
         if (!is_different(j, res, &res[i]))
             continue;
-        const struct own_choice c = own_choice_of(res, &res[i]);
+        const struct own_choice own = own_choice_of(res, &res[i]);
         if (d->format->kind != FORMAT_TEXT) {
-            choice_fields(d, &c, j->named[i].name, overlap);
+            choice_fields(d, &own, j->named[i].name, overlap);
         } else {
             if (least > 1.5) {
-                builder_format(&d->text, "row %" PRIu64 "  ", c.base->row);
+                builder_format(&d->text, "row %" PRIu64 "  ", own.base->row);
                 text_cell(&d->text, text_piece(j->named->name), 0, 0, NAME_MOST);
                 builder_byte(&d->text, ' ');
-                token_name(d, c.base->chosen);
-                builder_format(&d->text, " (%.4f)\n", (double)c.base->chosen_p);
+                token_name(d, own.base->chosen);
+                builder_format(&d->text, " (%.4f)\n", (double)own.base->chosen_p);
                 width = names_width(j, window_columns(d) / 3, NAME_MOST);
             }
-            choice_text(d, &c, j->named[i].name, overlap, width);
+            choice_text(d, &own, j->named[i].name, overlap, width);
         }
         least = fmin(least, overlap);
     }
@@ -159,20 +141,20 @@ static double diff_row(struct diff *v, const struct result *res)
 
 static bool row(void *self, const struct seen *s, struct err *e)
 {
-    choices_heading(self);
+    columns_begin(self, &s->result->record, choices_heading);
     diff_row(self, s->result);
     return true;
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     if (how == ENDING_RAN)
-        choices_heading(self);
-    return VERDICT_FINE;
+        columns_begin(self, NULL, choices_heading);
+    return true;
 }
 
 const struct view view_diff = {.name = "--diff",
-                               .size = sizeof(struct diff),
+                               .size = sizeof(struct columns),
                                .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
                                .folds = true,
                                .needs = NEED_PAIRS | NEED_LIST | NEED_REMOVALS,
@@ -181,11 +163,20 @@ const struct view view_diff = {.name = "--diff",
 
 // ---- the rows with the least overlap
 
+struct worst {
+    struct columns columns;
+    struct kept_row {
+        double overlap;
+        struct builder text;
+    } * worst; // [n_worst] rows of --diff=N, the least overlap first
+    size_t n_worst, worst_cap;
+};
+
 // Keeps the text of the row, which dest->text has, if the row is among the worst.
-static bool keep_worst(struct diff *v, double overlap, struct err *e)
+static bool keep_worst(struct worst *v, double overlap, struct err *e)
 {
-    const size_t most = (size_t)v->job->args->diff;
-    struct builder *const text = &v->dest->text;
+    const size_t most = (size_t)v->columns.job->args->diff;
+    struct builder *const text = &v->columns.dest->text;
     size_t at = v->n_worst;
     while (at && v->worst[at - 1].overlap > overlap)
         at--;
@@ -209,31 +200,31 @@ static bool worst_row(void *self, const struct seen *s, struct err *e)
     return least > 1.5 || keep_worst(self, least, e);
 }
 
-static enum verdict worst_end(void *self, enum ending how, struct err *e)
+static bool worst_end(void *self, enum ending how, struct err *e)
 {
-    struct diff *const v = self;
-    if (how != ENDING_NO_ROWS)
-        choices_heading(v);
+    const struct worst *const v = self;
+    struct dest *const d = v->columns.dest;
+    columns_begin(self, NULL, choices_heading);
     for (size_t i = 0; i < v->n_worst; i++) {
         const struct builder *const text = &v->worst[i].text;
-        builder_bytes(&v->dest->text, text->text, text->len);
-        if (!dest_write(v->dest, e))
-            return VERDICT_FAILED;
-        dest_begin(v->dest);
+        builder_bytes(&d->text, text->text, text->len);
+        if (!dest_write(d, e))
+            return false;
+        dest_begin(d);
     }
-    return VERDICT_FINE;
+    return true;
 }
 
 static void worst_free(void *self)
 {
-    struct diff *const v = self;
+    struct worst *const v = self;
     for (size_t i = 0; i < v->n_worst; i++)
         builder_free(&v->worst[i].text);
     free(v->worst);
 }
 
 const struct view view_worst = {.name = "--diff",
-                                .size = sizeof(struct diff),
+                                .size = sizeof(struct worst),
                                 .formats = FORMAT_TEXT | FORMAT_CELLS | FORMAT_JSON,
                                 .pace = PACE_END,
                                 .folds = true,

@@ -91,8 +91,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     struct dest *const d = c->dest;
     const struct record *const r = &s->result->record;
     const bool score = c->job->args->emit == EMIT_SCORE;
-    if (columns_begin(c, r))
-        columns_heading(c, no_value);
+    columns_begin(c, r, no_value);
     if (d->format->kind == FORMAT_ARRAY)
         return array_add(&v->array, r, e);
     if (d->format->kind == FORMAT_TEXT)
@@ -123,15 +122,14 @@ static bool shape_empty(struct distributions *v, struct err *e)
     return true;
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct distributions *const v = self;
     const bool shaped = how != ENDING_RAN || shape_empty(v, e);
     struct err late;
-    if (columns_begin(&v->columns, NULL))
-        columns_heading(&v->columns, no_value);
+    columns_begin(&v->columns, NULL, no_value);
     const bool finished = array_end(&v->array, how == ENDING_RAN && shaped, shaped ? e : &late);
-    return shaped && finished ? VERDICT_FINE : VERDICT_FAILED;
+    return shaped && finished;
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)

@@ -293,26 +293,21 @@ static bool row(void *self, const struct seen *s, struct err *e)
 }
 
 // An error if no row had a draw. Notes lines of the file that no row has used.
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct draws_view *const v = self;
     const struct job *const j = v->job;
     struct draw_tests tests;
     if (how != ENDING_RAN)
-        return VERDICT_FINE;
-    if (!v->sums.draws && v->sums.inexact) {
-        err_set(e, STATUS_DATA,
-                "--draws: no row is left to test: the lists of %" PRIu64
-                " rows do not decide the chain's distribution, "
-                "and %" PRIu64 " rows are bad",
-                v->sums.inexact, v->sums.bad);
-        return VERDICT_FAILED;
-    }
-    if (!v->sums.draws) {
-        err_set(e, STATUS_DATA, "--draws: %s has no draw from any of the %" PRIu64 " rows", j->args->draws,
-                v->sums.rows);
-        return VERDICT_FAILED;
-    }
+        return true;
+    if (!v->sums.draws && v->sums.inexact)
+        return err_set(e, STATUS_DATA,
+                       "--draws: no row is left to test: the lists of %" PRIu64
+                       " rows do not decide the chain's distribution, and %" PRIu64 " rows are bad",
+                       v->sums.inexact, v->sums.bad);
+    if (!v->sums.draws)
+        return err_set(e, STATUS_DATA, "--draws: %s has no draw from any of the %" PRIu64 " rows", j->args->draws,
+                       v->sums.rows);
     if (!job_draws_recorded(j) && j->draws.lines > v->next_row)
         message_note("--draws: %s has %zu lines; those after line %" PRIu64 " belong to no row", j->args->draws,
                      j->draws.lines, v->next_row);
@@ -321,7 +316,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
         draws_json(v->dest, &v->sums, &tests);
     else
         draws_text(v->dest, &v->sums, &tests);
-    return tests.rejected ? VERDICT_DIFFERS : VERDICT_FINE;
+    return !tests.rejected || err_silent(e, STATUS_DIFFERS);
 }
 
 const struct view view_draws = {.name = "--draws",

@@ -42,7 +42,7 @@ static enum carry job_carry(const struct job *j, const struct recipe *recipe, bo
         carry = CARRY_ROWS;
         *name = "the grammar";
     }
-    return j->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
+    return j->args->independent || (known && carry == CARRY_TOKENS) ? CARRY_NOTHING : carry;
 }
 
 bool job_splits(const struct job *j)
@@ -64,7 +64,7 @@ static bool looks_back(const struct stage *stage)
 
 void job_own_history(const struct job *j, struct builder *names)
 {
-    if (j->independent || j->follows != FOLLOWS_CHOSEN)
+    if (j->args->independent || j->follows != FOLLOWS_CHOSEN)
         return;
     for (size_t i = 0; samplers[i]; i++) {
         bool looks = false;
@@ -219,16 +219,14 @@ static enum follows what_follows(const struct job *j)
         return FOLLOWS_ACCEPT;
     if (a->accept || job_draws_recorded(j) || job_expects_recorded(j))
         return FOLLOWS_RECORDED;
-    return j->expects ? FOLLOWS_EXPECT : FOLLOWS_CHOSEN;
+    return job_expects(j) ? FOLLOWS_EXPECT : FOLLOWS_CHOSEN;
 }
 
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
-    j->independent = a->independent;
-    j->expects = a->expect && !emit_distribution(a->emit);
     j->follows = what_follows(j);
-    if (!value_rows("rows", a->rows, &j->rows, e) || (j->expects && !read_expected_ids(j, e)) ||
+    if (!value_rows("rows", a->rows, &j->rows, e) || (job_expects(j) && !read_expected_ids(j, e)) ||
         (a->prompt && !value_ids("prompt-tokens", a->prompt, 0, &j->prompt, e)) ||
         (j->follows == FOLLOWS_ACCEPT && !value_ids("accept", a->accept, 0, &j->accept, e)) || !read_draws(j, e))
         return false;

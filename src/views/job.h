@@ -70,8 +70,6 @@ struct job {
                           // VOCAB_NONE: none, because the row is bad
     struct id_file draws; // with --draws FILE: line i has the draws of row i
     enum follows follows;
-    bool independent;
-    bool expects; // --expect is given ids
 
     // set by the run, before its first row
     void *self;                        // state of the view
@@ -105,8 +103,9 @@ bool job_skips_by_width(const struct job *j);
 // --draws cannot test the row.
 bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e);
 
-// Does --expect give rows of numbers? They are read beside the rows, which therefore come alone.
-static inline bool job_compares_numbers(const struct job *j) { return j->args->expect && !j->expects; }
+// Is --expect given ids, or rows of numbers? Those are read beside the rows, which therefore come alone.
+static inline bool job_expects(const struct job *j) { return j->args->expect && !emit_distribution(j->args->emit); }
+static inline bool job_compares_numbers(const struct job *j) { return j->args->expect && !job_expects(j); }
 
 // Do rows of the longer run come before this part? Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);
@@ -118,7 +117,10 @@ static inline bool job_accepts(const struct job *j) { return j->args->accept; }
 static inline bool job_draws_recorded(const struct job *j) { return args_recorded(j->args->draws); }
 
 // Are the ids that --expect compares with those that the input records?
-static inline bool job_expects_recorded(const struct job *j) { return j->expects && args_recorded(j->args->expect); }
+static inline bool job_expects_recorded(const struct job *j)
+{
+    return job_expects(j) && args_recorded(j->args->expect);
+}
 
 // Returns how many candidates of a row are shown; 0: all.
 static inline size_t job_list_most(const struct job *j)

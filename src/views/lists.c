@@ -149,16 +149,16 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 
 static double cut_down(double x, double unit) { return floor(x * unit) / unit; }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct lists *const v = self;
     if (v->base.dest->format->kind == FORMAT_TENSORS && !tensors_end(&v->tensors, how == ENDING_RAN, e))
-        return VERDICT_FAILED;
+        return false;
     if (how == ENDING_RAN && v->rows)
         message_note("lists of %" PRId64 " hold %.4f of the probability on average, %.3f at least (row %" PRIu64 ")",
                      v->base.job->args->list_most, cut_down(v->held / (double)v->rows, 1e4), cut_down(v->least, 1e3),
                      v->least_row);
-    return VERDICT_FINE;
+    return true;
 }
 
 static void free_lists(void *self) { tensors_free(&((struct lists *)self)->tensors); }

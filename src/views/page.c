@@ -183,13 +183,13 @@ static bool row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct one_page *const v = self;
     struct builder *const b = &v->page.columns.dest->text;
     const bool first = page_head(&v->page);
     if (how != ENDING_RAN && !v->page.rows)
-        return VERDICT_FINE;
+        return true;
     if (first)
         begin_page(v, NULL);
     page_reading_end(&v->page);
@@ -200,10 +200,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     builder_bytes(b, v->table.text, v->table.len);
     builder_string(b, "</tbody>\n</table>\n</details>\n");
     page_end(&v->page);
-    if (!v->table.failed)
-        return VERDICT_FINE;
-    err_from_fault(e, fault_memory());
-    return VERDICT_FAILED;
+    return !v->table.failed || err_from_fault(e, fault_memory());
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)

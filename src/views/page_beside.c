@@ -206,14 +206,14 @@ static void table(const struct pages *v)
     builder_string(b, "</section>\n");
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct pages *const v = self;
     const struct job *const j = v->page.columns.job;
     struct dest *const d = v->page.columns.dest;
     const bool first = page_head(&v->page);
     if (how == ENDING_NO_ROWS)
-        return VERDICT_FINE;
+        return true;
     if (first)
         begin_pages(v, NULL);
     page_reading_end(&v->page);
@@ -229,7 +229,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     means_fields(&v->means, d, ",\n", "");
     builder_string(&d->text, "]\n</script>\n");
     page_end(&v->page);
-    return VERDICT_FINE;
+    return true;
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)

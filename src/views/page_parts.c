@@ -174,9 +174,9 @@ void page_about(const struct page *p, const struct record *r)
 
 bool page_head(struct page *p)
 {
-    if (p->begun)
+    if (p->columns.begun)
         return false;
-    p->begun = true;
+    p->columns.begun = true;
     head(p);
     return true;
 }

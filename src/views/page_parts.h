@@ -11,7 +11,6 @@ enum { PAGE_ROWS = 2000 }; // rows that a page shows
 struct page {
     struct columns columns; // of the records that the page holds; with the job and the destination
     uint64_t rows;          // so far
-    bool begun;             // page_head has been called
 
     // The first row that needs a text of a token, a name of what removes tokens, or the stages has them in the page;
     // later rows refer to them.

@@ -12,19 +12,15 @@ bool columns_open(struct columns *c, const struct job *j, struct dest *d, struct
     return !has_cells(d) || input_names(j->in[0], &c->sequences, e);
 }
 
-bool columns_begin(struct columns *c, const struct record *r)
+void columns_begin(struct columns *c, const struct record *r,
+                   void (*write)(struct columns *c, const struct record *none))
 {
+    static const struct record none = {.error = ""};
     if (c->begun)
-        return false;
+        return;
     c->begun = true;
     c->sequences = c->sequences || (r && r->seq);
     c->rests = r && r->partial;
-    return true;
-}
-
-void columns_heading(struct columns *c, void (*write)(struct columns *c, const struct record *none))
-{
-    static const struct record none = {.error = ""};
     if (!has_cells(c->dest) || job_is_later_part(c->job->args))
         return;
     c->dest->heading = true;

@@ -18,11 +18,10 @@ struct columns {
 // Called when the inputs are open.
 bool columns_open(struct columns *c, const struct job *j, struct dest *d, struct err *e);
 
-// Called before each record. Returns whether it is the first one. r is NULL at the end of a run, if there is none.
-bool columns_begin(struct columns *c, const struct record *r);
-
-// Writes a heading with the fields of an empty record, which has an error; not in a run that continues another.
-void columns_heading(struct columns *c, void (*write)(struct columns *c, const struct record *none));
+// Called before each record, and with NULL at the end of a run: the first call writes the heading, unless the run
+// continues another. write: writes the fields of an empty record, which has an error.
+void columns_begin(struct columns *c, const struct record *r,
+                   void (*write)(struct columns *c, const struct record *none));
 
 // Write fields of a record: the row and the chosen token; the statistics of the row and the token, as an open object;
 // and all statistics, of a variant if there are several. record_end ends the record with its sequence and its file.

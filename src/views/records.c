@@ -220,8 +220,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     struct records *const v = self;
     struct columns *const c = &v->columns;
     const struct record *const r = &s->result->record;
-    if (columns_begin(c, r))
-        columns_heading(c, bad_cells);
+    columns_begin(c, r, bad_cells);
     if (!r->error && c->job->args->emit == EMIT_TEXT && !seen_texts(s, c->job, e))
         return false;
     if (r->error)
@@ -233,13 +232,12 @@ static bool row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct records *const v = self;
-    if (columns_begin(&v->columns, NULL))
-        columns_heading(&v->columns, bad_cells);
+    columns_begin(&v->columns, NULL, bad_cells);
     end_tint(v);
-    return VERDICT_FINE;
+    return true;
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)

@@ -101,12 +101,6 @@ static struct figure figure_of(const struct moment *m, double n)
     return (struct figure){m->x / n, sqrt(variance(m, n))};
 }
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // The value below which the share f of x[0..n) lies; x rises. Between two values the percentile is linear.
 static double percentile(const double *x, size_t n, double f)
 {
@@ -121,7 +115,7 @@ static void spread_of(double *x, size_t n, bool known, struct spread *s)
 {
     n = known ? n : 0;
     if (n)
-        qsort(x, n, sizeof *x, by_value);
+        qsort(x, n, sizeof *x, order_f64);
     s->max = n ? x[n - 1] : NAN;
     s->min = n ? x[0] : NAN;
     for (size_t i = 0; i < PERCENTILES; i++)
@@ -359,12 +353,10 @@ static bool row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct report_view *const v = self;
     struct report r;
-    if (how == ENDING_NO_ROWS)
-        return VERDICT_FINE;
     if (v->sums.lists)
         message_note("--report: %zu of %zu rows are lists: KLD is a lower bound, with the unlisted tokens as one; "
                      "figures that the lists do not determine are nan",
@@ -374,7 +366,7 @@ static enum verdict end(void *self, enum ending how, struct err *e)
         report_text(v->dest, &r);
     else
         report_json(v->dest, &r);
-    return VERDICT_FINE;
+    return true;
 }
 
 static void report_free(void *self)

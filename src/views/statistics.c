@@ -9,8 +9,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct columns *const c = self;
     const struct job *const j = c->job;
-    if (columns_begin(c, &s->result->record))
-        columns_heading(c, statistics_heading);
+    columns_begin(c, &s->result->record, statistics_heading);
     for (size_t i = 0; i < j->n_variants; i++) {
         const struct record *const r = &s->result[i].record;
         const char *const variant = j->n_variants > 1 ? j->named[i].name : NULL;
@@ -22,11 +21,10 @@ static bool row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
-    if (columns_begin(self, NULL))
-        columns_heading(self, statistics_heading);
-    return VERDICT_FINE;
+    columns_begin(self, NULL, statistics_heading);
+    return true;
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e) { return columns_open(self, j, d, e); }

@@ -164,7 +164,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     v->bad += !good;
     if (good)
         add(v, s->result->stat);
-    return v->job->independent || count_repeats(v, s->row, good ? &s->result->record.chosen : NULL, e);
+    return v->job->args->independent || count_repeats(v, s->row, good ? &s->result->record.chosen : NULL, e);
 }
 
 // ---- the end
@@ -179,14 +179,12 @@ static void print_mean(const char *name, double sum, uint64_t n)
 }
 
 // Prints the means with the seed of the run; the speed only to a terminal.
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct stats *const v = self;
     const uint64_t good = v->rows - v->bad;
     const struct row_measure *const measures = recipe_measures(v->job->variant[0]);
     const double seconds = clock_seconds() - v->start;
-    if (how == ENDING_NO_ROWS)
-        return VERDICT_FINE;
     clearerr(stderr);
     errno = EIO;
     fprintf(stderr, "%-17s %" PRIu64 "\n", "rows", v->rows);
@@ -201,16 +199,15 @@ static enum verdict end(void *self, enum ending how, struct err *e)
     for (size_t i = 0; measures && measures[i].name; i++)
         print_mean(measures[i].name, v->measured[i].sum, v->measured[i].rows);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variant[0]->parts.seed);
-    if (!(ferror(stderr) | fflush(stderr)))
-        return VERDICT_FINE;
-    err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));
-    return VERDICT_FAILED;
+    return !(ferror(stderr) | fflush(stderr)) ||
+           err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));
 }
 
 static void stats_free(void *self) { repeats_free(&((struct stats *)self)->repeats); }
 
 const struct view view_stats = {.name = "--stats",
                                 .size = sizeof(struct stats),
+                                .pace = PACE_END,
                                 .late = true,
                                 .prepare = prepare,
                                 .needs = NEED_STATS,

@@ -69,17 +69,15 @@ static bool row(void *self, const struct seen *s, struct err *e)
 }
 
 // The table of the rows before an error is one, too.
-static enum verdict end(void *self, enum ending how, struct err *e)
+static bool end(void *self, enum ending how, struct err *e)
 {
     struct table *const t = self;
-    if (how == ENDING_NO_ROWS)
-        return VERDICT_FINE;
     means_end(&t->means);
     if (t->dest->format->kind == FORMAT_TEXT)
         table_text(t);
     else
         means_fields(&t->means, t->dest, "\n", "\n");
-    return VERDICT_FINE;
+    return true;
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)

@@ -33,12 +33,6 @@ enum ending {
     ENDING_NO_ROWS // an error came before the first row
 };
 
-enum verdict {
-    VERDICT_FAILED, // with *e
-    VERDICT_FINE,
-    VERDICT_DIFFERS // from what was expected: the status says it
-};
-
 // The beginning of the state of each view.
 struct view_state {
     const struct job *job;
@@ -74,8 +68,9 @@ struct view {
     // Writes a row, or adds it to the sums. Rows come in order.
     bool (*row)(void *self, const struct seen *s, struct err *e);
 
-    // Called after the last row: writes what was kept for the end.
-    enum verdict (*end)(void *self, enum ending how, struct err *e);
+    // Called after the last row: writes what was kept for the end. Without rows, not called if the pace is PACE_END.
+    // STATUS_DIFFERS in *e is no failure: something differs from what was expected.
+    bool (*end)(void *self, enum ending how, struct err *e);
 
     void (*free)(void *self);
 };
