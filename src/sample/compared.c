@@ -3,6 +3,7 @@
 
 #include "kern/expf.h"
 #include "kern/libm.h"
+#include "sample/sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,14 +32,15 @@ double distance_of_prob(const struct compared *of, double limit)
     return distance_between(softmax_prob(of->softmax, of->own), limit);
 }
 
-double distance_of_eta(const struct compared *of, double eta)
+double compares_eta(const struct stage *stage, const struct compared *of)
 {
+    const double eta = stage_first(stage);
     return distance_of_prob(of, fmin(eta, sqrt(eta) * kern_exp(-softmax_entropy(of->softmax))));
 }
 
-double distance_of_ratio(const struct compared *of, double limit)
+double compares_ratio(const struct stage *stage, const struct compared *of)
 {
-    return distance_between(kern_exp((double)of->own - of->softmax->max), limit);
+    return distance_between(kern_exp((double)of->own - of->softmax->max), stage_first(stage));
 }
 
 double distance_of_sum(const struct compared *of, double limit)
@@ -50,7 +52,7 @@ double distance_of_sum(const struct compared *of, double limit)
     return distance_between(before, limit);
 }
 
-double distance_of_typical(const struct compared *of, double limit)
+double compares_typical(const struct stage *stage, const struct compared *of)
 {
     const struct softmax *const s = of->softmax;
     const double typical = s->max + s->log_sum - softmax_entropy(s), own = fabs(of->own - typical);
@@ -58,10 +60,10 @@ double distance_of_typical(const struct compared *of, double limit)
     for (size_t i = 0; i < of->n; i++)
         if (fabs(of->logit[i] - typical) < own)
             before += softmax_prob(s, of->logit[i]);
-    return distance_between(before, limit);
+    return distance_between(before, stage_first(stage));
 }
 
-double distance_of_terms(const struct compared *of, double share)
+double compares_terms(const struct stage *stage, const struct compared *of)
 {
     enum { BEST = 100 };
     const size_t n = of->n < BEST ? of->n : BEST;
@@ -79,7 +81,7 @@ double distance_of_terms(const struct compared *of, double share)
     }
     const bool best = of->own >= x[n - 1];
     free(x);
-    return best ? distance_between(down_to, share * all) : INFINITY;
+    return best ? distance_between(down_to, stage_first(stage) * all) : INFINITY;
 }
 
 double distance_of_rank(const struct compared *of, size_t k)
@@ -91,4 +93,19 @@ double distance_of_rank(const struct compared *of, size_t k)
     const double distance = !x || k >= of->n ? INFINITY : fabs((double)of->own - x[before < k ? k : k - 1]);
     free(x);
     return distance;
+}
+
+double compares_rank(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_rank(of, (size_t)stage_first(stage));
+}
+
+double compares_prob(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_prob(of, stage_first(stage));
+}
+
+double compares_sum(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_sum(of, stage_first(stage));
 }

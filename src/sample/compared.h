@@ -6,6 +6,8 @@
 
 #include "sample/distribution.h"
 
+struct stage;
+
 // A candidate, and the candidates that a stage has seen.
 struct compared {
     const float *logit; // [n] of the candidates, masked ones left out
@@ -23,22 +25,25 @@ double distance_between(double number, double limit);
 // Compares the probability.
 double distance_of_prob(const struct compared *of, double limit);
 
-// Compares the probability with the smaller of eta and sqrt(eta) * exp(-entropy).
-double distance_of_eta(const struct compared *of, double eta);
-
-// Compares the probability, divided by the largest.
-double distance_of_ratio(const struct compared *of, double limit);
-
 // Compares the sum of the probabilities of larger logits.
 double distance_of_sum(const struct compared *of, double limit);
 
-// Compares the sum of the probabilities whose surprise is nearer to the entropy.
-double distance_of_typical(const struct compared *of, double limit);
-
-// Compares the sum of the entropy's terms down to the candidate with this fraction of all, among the 100 best.
-double distance_of_terms(const struct compared *of, double share);
-
 // Returns the distance of the logit from the k-th largest; if it is among the k largest, from the next one.
 double distance_of_rank(const struct compared *of, size_t k);
+
+// For samplers whose limit is their first parameter: what is compared with it.
+double compares_rank(const struct stage *stage, const struct compared *of);
+double compares_prob(const struct stage *stage, const struct compared *of);
+double compares_ratio(const struct stage *stage, const struct compared *of); // the probability, divided by the largest
+double compares_sum(const struct stage *stage, const struct compared *of);
+
+// The probability; the limit is the smaller of eta and sqrt(eta) * exp(-entropy), eta being the parameter.
+double compares_eta(const struct stage *stage, const struct compared *of);
+
+// The sum of the probabilities whose surprise is nearer to the entropy.
+double compares_typical(const struct stage *stage, const struct compared *of);
+
+// The sum of the entropy's terms down to the candidate, among the 100 best; the parameter is a fraction of all terms.
+double compares_terms(const struct stage *stage, const struct compared *of);
 
 #endif

@@ -135,10 +135,14 @@ void rest_divide(struct cand *c, float temp)
     rest_scale(c, &before, temp);
 }
 
-void rest_bound_count(struct cand *c, size_t k)
+void rest_top_k(struct cand *c, size_t k)
 {
     struct unlisted *const r = &c->rest;
     const size_t head = rest_head(c);
+    if (k <= head) {
+        rest_end(c, rest_knows_best(c, k));
+        return;
+    }
     rest_may_shrink(c);
     r->doubtful = r->doubtful || head < c->n;
     r->most = fmin(r->most, (double)(k - head));

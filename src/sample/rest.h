@@ -148,8 +148,8 @@ void rest_cut_below(struct cand *c, float floor, size_t least);
 // The stage divides all logits by temp > 0.
 void rest_divide(struct cand *c, float temp);
 
-// The k of the full row's best that a top-k keeps may include unlisted tokens: at most k - rest_head(c).
-void rest_bound_count(struct cand *c, size_t k);
+// The stage keeps the k best, k > 0. They may include unlisted tokens: at most k - rest_head(c). O(n log n).
+void rest_top_k(struct cand *c, size_t k);
 
 // Sums of weights e^(logit - max), max being the largest listed logit.
 struct rest_sum {

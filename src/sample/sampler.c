@@ -15,6 +15,8 @@ double param_load(const struct param *row, const void *params)
     return row->type == PARAM_FLOAT ? (double)*(const float *)at : *(const bool *)at;
 }
 
+double stage_first(const struct stage *stage) { return param_load(stage->sampler->params, stage->params); }
+
 double param_rounded(const struct param *row, double value)
 {
     return row->type == PARAM_FLOAT ? (double)(float)value : value;
@@ -31,7 +33,7 @@ bool sampler_runs_with(const struct sampler *s, double first)
 bool stage_enabled(const struct stage *stage)
 {
     const struct sampler *const s = stage->sampler;
-    const double first = s->params ? param_load(s->params, stage->params) : 0.0;
+    const double first = s->params ? stage_first(stage) : 0.0;
     return sampler_runs_with(s, first) && (!s->enabled || s->enabled(stage));
 }
 
@@ -45,6 +47,6 @@ void apply_with_rest(void *self, struct cand *c, const struct stage *stage) { st
 
 void divide_with_rest(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_divide(c, (float)param_load(stage->sampler->params, stage->params));
+    rest_divide(c, (float)stage_first(stage));
     stage->sampler->apply(self, c, stage);
 }

@@ -25,7 +25,7 @@ static float favour(float logit, size_t j, const void *arg)
 // The reciprocal of an f32 has the same bits if it is rounded to f64 first, since f64 has more than twice the digits.
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
-    const float by = (float)(1.0 / param_load(stage->sampler->params, stage->params));
+    const float by = (float)(1.0 / stage_first(stage));
     rest_multiply(c, &c->history->prompt, NULL, (double)by);
     cand_edit(c, &c->history->prompt, favour, &by);
 }

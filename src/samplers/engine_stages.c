@@ -190,16 +190,6 @@ static double distance_top_k(const struct stage *stage, const struct compared *o
     return distance_of_rank(of, k > 0 ? (size_t)k : all ? of->n : DEFAULT_K);
 }
 
-static double distance_top_p(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_sum(of, ((const struct engine_stage_params *)stage->params)->top_p);
-}
-
-static double distance_min_p(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_ratio(of, ((const struct engine_stage_params *)stage->params)->min_p);
-}
-
 #define CUT(NAME, ROWS, APPLY, ...)                                                                           \
     {                                                                                                         \
         .name = (NAME), PARAMS(ROWS, engine_stage_params), .hands = HANDS_SAME, .apply = (APPLY), __VA_ARGS__ \
@@ -210,13 +200,13 @@ const struct sampler sampler_top_k_prob =
 const struct sampler sampler_top_k_prob_all =
     CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters, .distance = distance_top_k);
 const struct sampler sampler_min_p_cut =
-    CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE, .distance = distance_min_p, .runs = {ABOVE, 0},
+    CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_ratio, .runs = {ABOVE, 0},
         .rest = {min_p_cut_rest, stage_always});
 const struct sampler sampler_top_p_above =
-    CUT("top_p_above", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = distance_top_p, .runs = {BELOW, 1},
+    CUT("top_p_above", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_sum, .runs = {BELOW, 1},
         .rest = {top_p_above_rest, stage_always});
 const struct sampler sampler_top_p_reach =
-    CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = distance_top_p, .runs = {BELOW, 1});
+    CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_sum, .runs = {BELOW, 1});
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 

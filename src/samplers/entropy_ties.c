@@ -132,22 +132,16 @@ static void top_h_ties_rest(void *self, struct cand *c, const struct stage *stag
     top_h_ties(self, c, stage);
 }
 
-static double distance(const struct stage *stage, const struct compared *of)
-{
-    const double share = ((const struct value_params *)stage->params)->value;
-    return stage->sampler->params == top_h ? distance_of_terms(of, share) : distance_of_typical(of, share);
-}
-
 const struct sampler sampler_typ_p_ties = {.name = "typ_p_ties",
                                            .limits = LIMITS_OTHERWISE,
                                            PARAMS(typical, value_params),
                                            .runs = {BELOW, 1},
                                            .apply = typ_p_ties,
-                                           .distance = distance};
+                                           .distance = compares_typical};
 const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            .limits = LIMITS_OTHERWISE,
                                            PARAMS(top_h, value_params),
                                            .runs = {ABOVE, 0},
                                            .apply = top_h_ties,
-                                           .distance = distance,
+                                           .distance = compares_terms,
                                            .rest = {top_h_ties_rest, stage_always}};

@@ -55,19 +55,13 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
-static double distance(const struct stage *stage, const struct compared *of)
-{
-    const double e = ((const struct value_params *)stage->params)->value;
-    return stage->sampler->params == eta_params ? distance_of_eta(of, e) : distance_of_prob(of, e);
-}
-
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .letter = 'c',
                                                .foreign = true,
                                                PARAMS(epsilon_params, value_params),
                                                .runs = {ABOVE, 0},
                                                .apply = apply,
-                                               .distance = distance,
+                                               .distance = compares_prob,
                                                .rest = {rest, stage_always}};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            .letter = 'u',
@@ -75,4 +69,4 @@ const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            PARAMS(eta_params, value_params),
                                            .runs = {ABOVE, 0},
                                            .apply = apply,
-                                           .distance = distance};
+                                           .distance = compares_eta};

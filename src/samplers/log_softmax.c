@@ -50,11 +50,7 @@ static void top_k_id(void *self, struct cand *c, const struct stage *stage)
 
 static void top_k_id_rest(void *self, struct cand *c, const struct stage *stage)
 {
-    const size_t k = (size_t)((const struct count_params *)stage->params)->count;
-    if (k <= rest_head(c))
-        rest_end(c, rest_knows_best(c, k));
-    else
-        rest_bound_count(c, k);
+    rest_top_k(c, (size_t)((const struct count_params *)stage->params)->count);
     if (c->rest.state != REST_LIVE)
         top_k_id(self, c, stage);
 }
@@ -72,11 +68,6 @@ static void scale_wide(void *self, struct cand *c, const struct stage *stage)
     cand_map(c, multiply_logits, &factor);
 }
 
-static double distance(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_rank(of, (size_t)((const struct count_params *)stage->params)->count);
-}
-
 const struct sampler sampler_log_softmax = {
     .name = "log_softmax", .scale = WRITES_LOGPROBS, .apply = log_softmax, .rest = {log_softmax_rest}};
 const struct sampler sampler_top_k_id = {.name = "top_k_id",
@@ -84,7 +75,7 @@ const struct sampler sampler_top_k_id = {.name = "top_k_id",
                                          PARAMS(top_k, count_params),
                                          .runs = {ABOVE, 0},
                                          .apply = top_k_id,
-                                         .distance = distance,
+                                         .distance = compares_rank,
                                          .rest = {top_k_id_rest, stage_always}};
 const struct sampler sampler_scale_wide = {.name = "scale_wide",
                                            PARAMS(temp, scale_params),

@@ -66,7 +66,7 @@ static double distance(const struct stage *stage, const struct compared *of)
     for (size_t i = 1; x && i < of->n && x[i] >= of->own; i++)
         least = fmin(least, libm_exp((double)x[i] - x[i - 1]));
     free(x);
-    return distance_between(least, ((const struct value_params *)stage->params)->value);
+    return distance_between(least, stage_first(stage));
 }
 
 const struct sampler sampler_p_step = {.name = "p_step",

@@ -70,7 +70,7 @@ static double distance(const struct stage *stage, const struct compared *of)
             down_to = sum;
     }
     free(x);
-    return sum > 1e-6 ? distance_between(down_to / sum, ((const struct value_params *)stage->params)->value) : INFINITY;
+    return sum > 1e-6 ? distance_between(down_to / sum, stage_first(stage)) : INFINITY;
 }
 
 const struct sampler sampler_tfs = {.name = "tfs",

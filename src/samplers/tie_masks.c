@@ -132,26 +132,6 @@ static void eta_ties(void *self, struct cand *c, const struct stage *stage)
         keep_from_p(c, &z, fminf(eta_value, sqrtf(eta_value) * kern_expf(-entropy_wide(c, &z))));
 }
 
-static double distance_top_k(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_rank(of, (size_t)((const struct tie_params *)stage->params)->k);
-}
-
-static double distance_min_p(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_ratio(of, ((const struct tie_params *)stage->params)->min_p);
-}
-
-static double distance_epsilon(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_prob(of, ((const struct tie_params *)stage->params)->value);
-}
-
-static double distance_eta(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_eta(of, ((const struct tie_params *)stage->params)->value);
-}
-
 #define TIES(NAME, ROWS, LIMITS, DISTANCE, APPLY, ...)                                                           \
     {                                                                                                            \
         .name = (NAME), PARAMS(ROWS, tie_params), .limits = (LIMITS), .runs = {ABOVE, 0}, .rest = {__VA_ARGS__}, \
@@ -159,11 +139,11 @@ static double distance_eta(const struct stage *stage, const struct compared *of)
     }
 
 const struct sampler sampler_top_k_ties =
-    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, distance_top_k, top_k_ties, top_k_ties_rest, stage_always);
+    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, compares_rank, top_k_ties, top_k_ties_rest, stage_always);
 const struct sampler sampler_min_p_prob =
     TIES("min_p_prob", min_p, LIMITS_RATIO, NULL, min_p_prob, min_p_prob_rest, stage_always);
 const struct sampler sampler_min_p_log =
-    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, distance_min_p, min_p_log, min_p_log_rest, stage_always);
+    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, compares_ratio, min_p_log, min_p_log_rest, stage_always);
 const struct sampler sampler_epsilon_ties =
-    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, distance_epsilon, epsilon_ties, epsilon_ties_rest, stage_always);
-const struct sampler sampler_eta_ties = TIES("eta_ties", eta, LIMITS_OTHERWISE, distance_eta, eta_ties, NULL);
+    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, compares_prob, epsilon_ties, epsilon_ties_rest, stage_always);
+const struct sampler sampler_eta_ties = TIES("eta_ties", eta, LIMITS_OTHERWISE, compares_eta, eta_ties, NULL);

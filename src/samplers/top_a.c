@@ -48,7 +48,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
 static double distance(const struct stage *stage, const struct compared *of)
 {
     const double most = 1.0 / of->softmax->sum;
-    return distance_of_prob(of, ((const struct value_params *)stage->params)->value * most * most);
+    return distance_of_prob(of, stage_first(stage) * most * most);
 }
 
 const struct sampler sampler_top_a = {.name = "top_a",

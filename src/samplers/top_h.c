@@ -35,16 +35,11 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     apply(self, c, stage);
 }
 
-static double distance(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_terms(of, ((const struct value_params *)stage->params)->value);
-}
-
 const struct sampler sampler_top_h = {.name = "top_h",
                                       .letter = 'h',
                                       .foreign = true,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .distance = distance,
+                                      .distance = compares_terms,
                                       .rest = {rest, stage_always}};

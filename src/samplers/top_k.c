@@ -16,11 +16,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
-    const size_t k = (size_t)((const struct count_params *)stage->params)->count, head = rest_head(c);
-    if (k <= head)
-        rest_end(c, rest_knows_best(c, k));
-    else
-        rest_bound_count(c, k);
+    const size_t k = (size_t)((const struct count_params *)stage->params)->count;
+    rest_top_k(c, k);
     cand_top_k(c, c->rest.state == REST_LIVE ? c->n : k);
 }
 

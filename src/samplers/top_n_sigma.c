@@ -54,7 +54,7 @@ static double distance(const struct stage *stage, const struct compared *of)
         sum += of->logit[i];
     for (size_t i = 0; i < of->n; i++)
         squares += (of->logit[i] - sum / (double)of->n) * (of->logit[i] - sum / (double)of->n);
-    const double limit = ((const struct value_params *)stage->params)->value * sqrt(squares / (double)of->n);
+    const double limit = stage_first(stage) * sqrt(squares / (double)of->n);
     return distance_between((double)of->softmax->max - of->own, limit);
 }
 

@@ -210,13 +210,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->order = CAND_UNSORTED;
 }
 
-static double distance(const struct stage *stage, const struct compared *of)
-{
-    return distance_of_typical(of, ((const struct value_params *)stage->params)->value);
-}
-
 const struct sampler sampler_typ_p = {.limits = LIMITS_OTHERWISE,
-                                      .distance = distance,
+                                      .distance = compares_typical,
                                       .name = "typ_p",
                                       .aliases = "typ,typical,typical_p",
                                       .letter = 'y',
