@@ -176,17 +176,19 @@ void note_partial(const struct job *j, const struct totals *t)
 {
     size_t chain = SIZE_MAX, wanted = 0; // 0: no list is long enough
     char advice[120];
-    for (size_t i = 0; i < j->n_variants; i++) {
-        const size_t own = totals_inexact(t, i) ? recipe_list_wanted(j->variant[i]) : 0;
-        if (totals_inexact(t, i) && (chain == SIZE_MAX || (wanted && (!own || own > wanted)))) {
+    for (size_t i = 0; i < t->n_partial; i++) {
+        const bool inexact = t->partial[i].exact < t->partial[i].rows;
+        const size_t own = inexact ? recipe_list_wanted(j->variant[i]) : 0;
+        if (inexact && (chain == SIZE_MAX || (wanted && (!own || own > wanted)))) {
             chain = i;
             wanted = own;
         }
     }
     if (chain == SIZE_MAX)
         return;
-    const size_t listed = t->partial[chain].listed;
-    const bool logits = t->partial[chain].scale == SCALE_LOGITS;
+    const struct partial_rows *const p = &t->partial[chain];
+    const size_t listed = p->listed;
+    const bool logits = p->scale == SCALE_LOGITS;
     if (!logits && recipe_reads_logits(j->variant[chain]))
         snprintf(advice, sizeof advice, "and this chain needs logits, not log-probabilities");
     else if (!wanted)
@@ -197,5 +199,9 @@ void note_partial(const struct job *j, const struct totals *t)
     else
         snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
                  wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
-    totals_note_partial(t, chain, j->n_variants > 1 ? j->named[chain].name : NULL, advice);
+    const char *const name = j->n_variants > 1 ? j->named[chain].name : "";
+    message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %s%.*s%s%" PRIu64
+                 " of %" PRIu64 " rows come out as full rows would, %s",
+                 listed, p->least, p->most, *name ? "in '" : "", err_clip(name, 80), name, *name ? "' " : "", p->exact,
+                 p->rows, advice);
 }

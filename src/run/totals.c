@@ -88,21 +88,6 @@ bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, 
     return true;
 }
 
-bool totals_inexact(const struct totals *t, size_t chain)
-{
-    return chain < t->n_partial && t->partial[chain].exact < t->partial[chain].rows;
-}
-
-void totals_note_partial(const struct totals *t, size_t chain, const char *name, const char *advice)
-{
-    const struct partial_rows *const p = &t->partial[chain];
-    const int len = name ? err_clip(name, 80) : 0;
-    message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %s%.*s%s%" PRIu64
-                 " of %" PRIu64 " rows come out as full rows would, %s",
-                 p->listed, p->least, p->most, name ? "in '" : "", len, name ? name : "", name ? "' " : "", p->exact,
-                 p->rows, advice);
-}
-
 void totals_end(struct totals *t)
 {
     if (t->shows)

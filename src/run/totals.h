@@ -34,13 +34,6 @@ void totals_add(struct totals *t, bool good, uint64_t bytes);
 // Counts the outcome of a partial row in a chain. Chains come in order. False when memory is short.
 bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, const struct row *row);
 
-// Has the chain partial rows that did not come out as full rows would?
-bool totals_inexact(const struct totals *t, size_t chain);
-
-// Prints a note on a chain with such rows. advice: what the rows need that are not exact. name: the chain's, or NULL if
-// there is one.
-void totals_note_partial(const struct totals *t, size_t chain, const char *name, const char *advice);
-
 // Removes the progress line.
 void totals_end(struct totals *t);
 

@@ -180,37 +180,10 @@ static double strength(const struct scatter_params *p, double entropy)
     return fmin(fmax(wish, low), high);
 }
 
-// Blurs p[0..k): q[i] = p[i] + weight[1] * (p[i - 1] + p[i + 1]) + ..., in this order. p is readable, and 0, at reach
-// - 1 places on either side.
-static void blur(const struct scatter_state *s, double *q, const double *p, size_t k)
-{
-    for (size_t i = 0; i < k; i++) {
-        double sum = p[i];
-        for (size_t d = 1; d < s->reach; d++)
-            sum += s->weight[d] * (*(p + i - d) + p[i + d]);
-        q[i] = sum;
-    }
-}
-
-// One step: p = (1 - strength) p + strength q, q the row-normalised Gaussian blur of p.
-static void diffuse(const struct scatter_state *s, double *p, double *q, size_t k, double strength)
-{
-    const size_t far = s->reach - 1;
-    blur(s, q, p, k);
-    for (size_t i = 0; i < k; i++) {
-        const size_t up = i < far ? i : far,
-                     down = k - 1 - i < far ? k - 1 - i : far; // neighbours at better and at worse ranks
-        const double weight = 1.0 + s->weight_sum[up] + s->weight_sum[down];
-        p[i] = (1.0 - strength) * p[i] + strength * (q[i] / weight);
-    }
-}
-
-// ---- what limits the exchange to some candidates
-
 // How the candidates of a row exchange probability: all by rank, those of a class by rank, or by their vectors.
 struct medium {
     unsigned char *class;   // [k] the class of each candidate; NULL: all exchange with all
-    double *weight;         // [k] with classes: the kernel's sum over the candidates of the class
+    double *weight;         // [k] by rank: the kernel's sum over the candidates that exchange with this one
     struct neighbours near; // near.n 0: the vectors do not matter
 };
 
@@ -243,20 +216,35 @@ static bool make_medium(struct medium *m, const struct scatter_state *s, struct 
     const struct scatter_params *const p = stage->params;
     const struct embeddings *const e = stage->context->embeddings;
     const size_t k = c->n, far = s->reach - 1;
-    *m = (struct medium){.class = p->classes ? classes_of(c, stage->context->vocab) : NULL};
+    double *const weight = e ? NULL : cand_scratch(c, k, sizeof *weight);
+    *m = (struct medium){.class = p->classes ? classes_of(c, stage->context->vocab) : NULL, .weight = weight};
     if (e && neighbours_find(&m->near, c, e, m->class, (size_t)p->neighbours)) {
         const double sigma = p->sigma > 0.0f ? p->sigma : neighbours_width(&m->near, spare);
         cand_note(c, "sigma", sigma);
         neighbours_weigh(&m->near, sigma);
     }
-    if (!e && m->class && (m->weight = cand_scratch(c, k, sizeof *m->weight)))
-        for (size_t i = 0; i < k; i++)
-            m->weight[i] = 1.0 + class_weight(s, m->class + i, i < far ? i : far, -1) +
-                           class_weight(s, m->class + i, k - 1 - i < far ? k - 1 - i : far, 1);
+    for (size_t i = 0; weight && i < k; i++) {
+        const size_t up = i < far ? i : far,
+                     down = k - 1 - i < far ? k - 1 - i : far; // neighbours at better and at worse ranks
+        weight[i] = m->class ? 1.0 + class_weight(s, m->class + i, up, -1) + class_weight(s, m->class + i, down, 1)
+                             : 1.0 + s->weight_sum[up] + s->weight_sum[down];
+    }
     return !c->fault.code;
 }
 
-// The row-normalised blur of p within the classes: the sums of blur, in which candidates of other classes count as 0.
+// Blurs p[0..k), row-normalised: q[i] = p[i] + weight[1] * (p[i - 1] + p[i + 1]) + ..., in this order, divided by
+// m->weight[i]. p is readable, and 0, at reach - 1 places on either side.
+static void blur(const struct scatter_state *s, const struct medium *m, double *q, const double *p, size_t k)
+{
+    for (size_t i = 0; i < k; i++) {
+        double sum = p[i];
+        for (size_t d = 1; d < s->reach; d++)
+            sum += s->weight[d] * (*(p + i - d) + p[i + d]);
+        q[i] = sum / m->weight[i];
+    }
+}
+
+// Blurs within the classes: the sums of blur, in which candidates of other classes count as 0.
 static void blur_classes(const struct scatter_state *s, const struct medium *m, double *q, const double *p, size_t k)
 {
     const unsigned char *const class = m->class;
@@ -271,18 +259,16 @@ static void blur_classes(const struct scatter_state *s, const struct medium *m, 
     }
 }
 
-// One step in a medium: p = (1 - strength) p + strength q.
+// One step: p = (1 - strength) p + strength q, q being what a candidate gets from those that exchange with it.
 static void exchange(const struct scatter_state *s, const struct medium *m, double *p, double *q, size_t k,
                      double strength)
 {
-    if (!m->class && !m->near.n) {
-        diffuse(s, p, q, k, strength);
-        return;
-    }
     if (m->near.n)
         neighbours_mix(&m->near, q, p);
-    else
+    else if (m->class)
         blur_classes(s, m, q, p, k);
+    else
+        blur(s, m, q, p, k);
     for (size_t i = 0; i < k; i++)
         p[i] = (1.0 - strength) * p[i] + strength * q[i];
 }

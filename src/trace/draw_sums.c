@@ -211,13 +211,13 @@ static struct chi2_test test_by_rank(const struct draw_sums *s)
 static double score_between(const struct draw_sums *s, size_t i, double t)
 {
     const double step = 0.34657359027997264; // (ln 2) / 2
-    const double slope[2] = {-step * beta_at(i) * s->information[i], -step * beta_at(i + 1) * s->information[i + 1]};
+    const double slope[2] = {-step * betas[i] * s->information[i], -step * betas[i + 1] * s->information[i + 1]};
     const double rest = 1.0 - t;
     return rest * rest * ((1.0 + 2.0 * t) * s->score[i] + t * slope[0]) +
            t * t * ((1.0 + 2.0 * rest) * s->score[i + 1] - rest * slope[1]);
 }
 
-static double beta_between(size_t i, double t) { return beta_at(i) * libm_pow(2.0, t / 2.0); }
+static double beta_between(size_t i, double t) { return betas[i] * libm_pow(2.0, t / 2.0); }
 
 // The integral of the score over beta, from t = low to high between grid points i and i + 1: Gauss's formula of five
 // points.
@@ -250,7 +250,7 @@ static void test_temperature(const struct draw_sums *s, struct draw_tests *to)
     }
     if ((s->score[i + up] > 0.0) == up) { // beyond the grid
         gain += gain_between(s, i, 0.0, 1.0);
-        to->temperature.factor = 1.0 / beta_at(i + up);
+        to->temperature.factor = 1.0 / betas[i + up];
     } else {
         for (int k = 0; k < 60; k++) {
             const double t = (low + high) / 2.0;
@@ -258,7 +258,7 @@ static void test_temperature(const struct draw_sums *s, struct draw_tests *to)
         }
         const double beta = beta_between(i, low);
         const double information =
-            (1.0 - low) * beta_at(i) * s->information[i] + low * beta_at(i + 1) * s->information[i + 1];
+            (1.0 - low) * betas[i] * s->information[i] + low * betas[i + 1] * s->information[i + 1];
         gain += up ? gain_between(s, i, 0.0, low) : gain_between(s, i, low, 1.0);
         to->temperature.factor = 1.0 / beta;
         to->temperature.se = 1.0 / (sqrt(information / beta) * beta * beta);

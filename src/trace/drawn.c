@@ -11,13 +11,8 @@
 
 enum { EXPECTED_LEAST = 5 }; // draws that a class of Pearson's test expects at least
 
-double beta_at(size_t i)
-{
-    static const double betas[BETAS] = {0.25, 0x1.6a09e667f3bcdp-2, 0.5, 0x1.6a09e667f3bcdp-1,
-                                        1.0,  0x1.6a09e667f3bcdp+0, 2.0, 0x1.6a09e667f3bcdp+1,
-                                        4.0};
-    return betas[i];
-}
+const double betas[BETAS] = {0.25, 0x1.6a09e667f3bcdp-2, 0.5, 0x1.6a09e667f3bcdp-1, 1.0, 0x1.6a09e667f3bcdp+0,
+                             2.0,  0x1.6a09e667f3bcdp+1, 4.0};
 
 // A candidate of the kept set.
 struct kept_token {
@@ -134,7 +129,7 @@ static void by_beta(const struct kept_token *token, struct row_draws *d)
     const double n = (double)d->inside;
     for (size_t i = 0; i < d->kept; i++) {
         const double x = token[i].d;
-        double w[BETAS] = {kern_exp(x * beta_at(0)), kern_exp(x * beta_at(1))};
+        double w[BETAS] = {kern_exp(x * betas[0]), kern_exp(x * betas[1])};
         drawn += (double)token[i].n * x;
         for (size_t k = 0; k < BETAS; k++) {
             w[k] = k < 2 ? w[k] : w[k - 2] * w[k - 2];

@@ -12,8 +12,7 @@ enum {
     OUTSIDE_MOST = 10, // draws outside of the kept set that a report names
 };
 
-// Returns the value of a beta.
-double beta_at(size_t i);
+extern const double betas[BETAS];
 
 // A token that was drawn and is not in the kept set.
 struct outside {

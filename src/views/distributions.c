@@ -19,12 +19,6 @@ static const char *value_name(const struct job *j)
     return j->args->emit == EMIT_PROBS ? "prob" : j->args->emit == EMIT_LOGITS ? "logit" : "logprob";
 }
 
-// Returns the number of values in a record.
-static size_t width_of(const struct job *j, const struct record *r)
-{
-    return j->args->emit == EMIT_SCORE ? 1 : r->n_vocab;
-}
-
 static void text(struct dest *d, const struct record *r, size_t width)
 {
     for (size_t i = 0; i < width; i++) {
@@ -95,7 +89,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     if (d->format->kind == FORMAT_ARRAY)
         return array_add(&v->array, r, e);
     if (d->format->kind == FORMAT_TEXT)
-        text(d, r, width_of(c->job, r));
+        text(d, r, score ? 1 : r->n_vocab);
     else if (!score && !has_cells(d))
         json(d, c->job->args->emit, r);
     else if (r->error && !has_cells(d))

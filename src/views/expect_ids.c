@@ -105,14 +105,6 @@ static void id_text(struct expect *v, const struct record *r, const struct expec
         explain(d, r, x);
 }
 
-static void show_id(struct expect *v, const struct record *r, const struct expected *x, enum hint hint)
-{
-    if (expect_json(v))
-        id_json(v, r, x, hint);
-    else
-        id_text(v, r, x);
-}
-
 bool expect_compare_id(struct expect *v, const struct result *res, struct err *e)
 {
     const struct expected *const x = &res->expected;
@@ -124,7 +116,9 @@ bool expect_compare_id(struct expect *v, const struct result *res, struct err *e
         v->within++;
         return true;
     }
-    if (expect_lists(v))
-        show_id(v, r, x, hint);
+    if (expect_lists(v) && expect_json(v))
+        id_json(v, r, x, hint);
+    else if (expect_lists(v))
+        id_text(v, r, x);
     return expect_count(v, expect_stage(x), hint, e);
 }

@@ -71,11 +71,7 @@ struct figure {
 };
 
 // The percentiles of a report, from the largest: below which share of the values each one lies.
-static double percentile_share(size_t i)
-{
-    static const double shares[PERCENTILES] = {.999, .99, .95, .9, .75, .5, .25, .1, .05, .01, .001};
-    return shares[i];
-}
+static const double percentile_shares[PERCENTILES] = {.999, .99, .95, .9, .75, .5, .25, .1, .05, .01, .001};
 
 struct report {
     uint64_t rows, lists; // lists: number of rows with a list on a side, whose kld is a lower bound
@@ -119,7 +115,7 @@ static void spread_of(double *x, size_t n, bool known, struct spread *s)
     s->max = n ? x[n - 1] : NAN;
     s->min = n ? x[0] : NAN;
     for (size_t i = 0; i < PERCENTILES; i++)
-        s->percentile[i] = n ? percentile(x, n, percentile_share(i)) : NAN;
+        s->percentile[i] = n ? percentile(x, n, percentile_shares[i]) : NAN;
 }
 
 // The perplexities are exponentials of means. The error of each is itself times the error of its mean. The error of
@@ -165,7 +161,7 @@ static void report_figures(struct report_sums *s, bool tokens, bool centred, str
 }
 
 // The percentiles that both parts of the report have leave out 75 and 25 percent.
-static bool of_both(size_t i) { return percentile_share(i) != .75 && percentile_share(i) != .25; }
+static bool of_both(size_t i) { return percentile_shares[i] != .75 && percentile_shares[i] != .25; }
 
 // ---- text
 
@@ -196,10 +192,10 @@ static void percent_with_error(struct dest *d, const char *name, struct figure s
 // Writes the name of a percentile: 99.9%, Median or a blank and 5.0%.
 static void percentile_name(struct dest *d, size_t i, const char *of)
 {
-    if (percentile_share(i) == .5)
+    if (percentile_shares[i] == .5)
         builder_format(&d->text, "Median  %s", of);
     else
-        builder_format(&d->text, "%4.1f%%   %s", 100.0 * percentile_share(i), of);
+        builder_format(&d->text, "%4.1f%%   %s", 100.0 * percentile_shares[i], of);
 }
 
 static void report_text(struct dest *d, const struct report *r)
