@@ -62,14 +62,7 @@ static bool use_recipe(const struct args *a, struct recipes *recipes, const stru
     bool ok = args_check(a, e) && views_check(a, e) && variants_make(&v, recipes, a, e);
     const struct view *view[VIEWS_MOST];
     views_choose(a, v.n > 1, view);
-    struct job job = {.args = a,
-                      .recipes = recipes,
-                      .variant = v.recipe,
-                      .named = v.of,
-                      .n_variants = v.n,
-                      .n_swept = v.n_sweeps,
-                      .kern = kern,
-                      .view = view[0]};
+    struct job job = {.args = a, .recipes = recipes, .variants = &v, .kern = kern, .view = view[0]};
     ok = ok && job_init(&job, e);
     if (ok)
         ok = a->action == ACTION_RUN ? run(&job, e) : print_chain_or_grammar(a, v.recipe[0], e);

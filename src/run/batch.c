@@ -35,7 +35,7 @@ void feed_free(struct feed *f)
 
 bool batch_init(struct batch *b, const struct feed *f, struct err *e)
 {
-    const size_t variants = f->job->n_variants, most = f->threads ? MOST_ROWS / variants + 1 : 1;
+    const size_t variants = f->job->variants->n, most = f->threads ? MOST_ROWS / variants + 1 : 1;
     *b = (struct batch){.feed = f,
                         .item = calloc(most * f->inputs, sizeof *b->item),
                         .result = calloc(most * variants, sizeof *b->result),
@@ -48,8 +48,8 @@ void batch_free(struct batch *b)
     for (size_t i = 0; i < b->used; i++) {
         for (size_t k = 0; k < b->feed->inputs; k++)
             free(b->item[i * b->feed->inputs + k].copy);
-        for (size_t k = 0; k < b->feed->job->n_variants; k++)
-            result_free(&b->result[i * b->feed->job->n_variants + k]);
+        for (size_t k = 0; k < b->feed->job->variants->n; k++)
+            result_free(&b->result[i * b->feed->job->variants->n + k]);
     }
     free(b->item);
     free(b->result);
@@ -123,7 +123,7 @@ static size_t most_memory(const struct job *j, size_t n)
     const size_t lists = job_records(j, RECORD_LIST) ? sizeof(struct ranked) : 0,
                  values = emit_distribution(j->args->emit) ? sizeof(float) : 0,
                  removals = job_records(j, RECORD_REMOVALS) ? sizeof(uint16_t) : 0;
-    return (lists + values + removals) * n * j->n_variants;
+    return (lists + values + removals) * n * j->variants->n;
 }
 
 // Adds rows of a mapped file that lie behind *at to the item, as far as the batch has room. *fill is how full the batch
@@ -231,7 +231,7 @@ void batch_close(struct feed *f)
 
 size_t batch_row_memory(const struct batch *b)
 {
-    const size_t variants = b->feed->job->n_variants;
+    const size_t variants = b->feed->job->variants->n;
     size_t most = 1;
     for (size_t i = 0; i < b->n; i++) {
         size_t bytes = 0;
@@ -319,12 +319,12 @@ static bool work_row(const struct batch *b, struct walk *w, struct member *m)
     const struct feed *const f = b->feed;
     struct read_row *const at = w->at;
     const struct input_row *const other = other_row(f, at);
-    struct result *const res = b->result + w->i * f->job->n_variants;
+    struct result *const res = b->result + w->i * f->job->variants->n;
     struct input_row row = w->row; // the other members look at this one
     if (row.place.use != ROW_SAMPLED)
         return worker_hear(&m->worker, &row, other, res);
     if (row.text && !input_read(&m->reader, &f->config[0], &row, &at->bad) && !row.bad) {
-        for (size_t k = 0; k < f->job->n_variants; k++) {
+        for (size_t k = 0; k < f->job->variants->n; k++) {
             res[k].ok = res[k].bad = false;
             res[k].e = at->bad;
         }
@@ -364,7 +364,7 @@ bool batch_work(const struct batch *b, struct member *m)
         work_through(&s);
     else if (!source_guard(work_through, &s, NULL))
         for (size_t k = m->worker.first; k < m->worker.last; k++) {
-            struct result *const res = &b->result[s.walk.i * b->feed->job->n_variants + k];
+            struct result *const res = &b->result[s.walk.i * b->feed->job->variants->n + k];
             res->ok = res->bad = false;
             err_set(&res->e, STATUS_IO, "the file became shorter while it was read");
         }
@@ -385,8 +385,8 @@ bool batch_follow(const struct batch *b, struct member *m, struct err *e)
 {
     struct walk w = {.batch = b};
     while (walk_next(&w))
-        if (w.row.may_change &&
-            !worker_follow(&m->worker, &w.row, other_row(b->feed, w.at), b->result + w.i * b->feed->job->n_variants, e))
+        if (w.row.may_change && !worker_follow(&m->worker, &w.row, other_row(b->feed, w.at),
+                                               b->result + w.i * b->feed->job->variants->n, e))
             return false;
     return true;
 }

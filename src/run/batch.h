@@ -45,7 +45,7 @@ struct member {
 struct batch {
     const struct feed *feed;
     struct read_row *item;    // [n_items][inputs]
-    struct result *result;    // [n][n_variants]
+    struct result *result;    // [n][variants]
     size_t n_items, n;        // n: number of rows
     size_t row_memory;        // bytes of results that a row is expected to take beyond their structs; 0: not known
     size_t most, used;        // most: room for items and for rows; used: the most rows of any batch in this memory

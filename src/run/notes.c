@@ -44,7 +44,7 @@ void note_settings(const struct job *j)
 {
     const char *const variable = llama_variable();
     const struct args *const a = j->args;
-    const struct parts *const parts = &j->variant[0]->parts;
+    const struct parts *const parts = &j->variants->recipe[0]->parts;
     if (a->verbose)
         message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)parts->seed,
                      engine_draws_seed(parts->engine, a->seed) ? " (random)" : "", j->kern->name);
@@ -66,8 +66,8 @@ void note_settings(const struct job *j)
 static bool some_bias(const struct job *j, size_t n, uint32_t id)
 {
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < j->variant[k]->parts.biases->n_given; i++)
-            if (j->variant[k]->parts.biases->bias[i].id == id)
+        for (size_t i = 0; i < j->variants->recipe[k]->parts.biases->n_given; i++)
+            if (j->variants->recipe[k]->parts.biases->bias[i].id == id)
                 return true;
     return false;
 }
@@ -78,8 +78,8 @@ static void note_strange_biases(const struct job *j, unsigned *noted, const stru
 {
     if (!r->n_vocab || !note_new(noted, NOTE_BIASES))
         return;
-    for (size_t k = 0; k < j->n_variants; k++) {
-        const struct biases *const b = j->variant[k]->parts.biases;
+    for (size_t k = 0; k < j->variants->n; k++) {
+        const struct biases *const b = j->variants->recipe[k]->parts.biases;
         for (size_t i = 0; i < b->n_given; i++)
             if (b->bias[i].id >= r->n_vocab && !some_bias(j, k, b->bias[i].id))
                 message_note("--logit-bias: the bias of token %" PRId32 " has no effect on row %" PRIu64
@@ -178,7 +178,7 @@ void note_partial(const struct job *j, const struct totals *t)
     char advice[120];
     for (size_t i = 0; i < t->n_partial; i++) {
         const bool inexact = t->partial[i].exact < t->partial[i].rows;
-        const size_t own = inexact ? recipe_list_wanted(j->variant[i]) : 0;
+        const size_t own = inexact ? recipe_list_wanted(j->variants->recipe[i]) : 0;
         if (inexact && (chain == SIZE_MAX || (wanted && (!own || own > wanted)))) {
             chain = i;
             wanted = own;
@@ -189,7 +189,7 @@ void note_partial(const struct job *j, const struct totals *t)
     const struct partial_rows *const p = &t->partial[chain];
     const size_t listed = p->listed;
     const bool logits = p->scale == SCALE_LOGITS;
-    if (!logits && recipe_reads_logits(j->variant[chain]))
+    if (!logits && recipe_reads_logits(j->variants->recipe[chain]))
         snprintf(advice, sizeof advice, "and this chain needs logits, not log-probabilities");
     else if (!wanted)
         snprintf(advice, sizeof advice, "and this chain needs whole rows");
@@ -199,7 +199,7 @@ void note_partial(const struct job *j, const struct totals *t)
     else
         snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
                  wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
-    const char *const name = j->n_variants > 1 ? j->named[chain].name : "";
+    const char *const name = j->variants->n > 1 ? j->variants->of[chain].name : "";
     message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %s%.*s%s%" PRIu64
                  " of %" PRIu64 " rows come out as full rows would, %s",
                  listed, p->least, p->most, *name ? "in '" : "", err_clip(name, 80), name, *name ? "' " : "", p->exact,

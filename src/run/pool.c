@@ -94,7 +94,7 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     struct feed *const f = p->feed;
     const struct job *const j = f->job;
     const struct args *const a = j->args;
-    const size_t variants = j->n_variants, threads = threads_wanted(a);
+    const size_t variants = j->variants->n, threads = threads_wanted(a);
     const bool splits = job_splits(j);
     const struct rows *const rows = &j->rows;
     f->by_variant = variants > 1 && !splits;

@@ -37,7 +37,7 @@ static bool blame(const struct job *j, const struct seen *s, size_t i, struct er
 {
     *e = s->result[i].e;
     if (i)
-        err_prefix(e, "variant '%.*s'", VARIANT_NAME(&j->named[i]));
+        err_prefix(e, "variant '%.*s'", VARIANT_NAME(&j->variants->of[i]));
     return input_blame(i ? s->other : s->row, e);
 }
 
@@ -47,7 +47,7 @@ static bool judge(const struct job *j, const struct seen *s, bool *good, struct 
 {
     struct result *const res = s->result;
     *good = true;
-    for (size_t k = 0; k < j->n_variants; k++) {
+    for (size_t k = 0; k < j->variants->n; k++) {
         struct err line;
         if (!row_goes_on(j, &res[k]))
             return blame(j, s, k, e);
@@ -68,7 +68,7 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     const struct job *const j = f->job;
     assert(w->at); // walk_next has set it
     const struct input_row *const other = other_row(&f->feed, w->at);
-    const struct seen s = {&w->row, other ? other : &w->row, w->batch->result + w->i * j->n_variants};
+    const struct seen s = {&w->row, other ? other : &w->row, w->batch->result + w->i * j->variants->n};
     const size_t width = s.row->text ? w->at->width : s.row->logits.n;
     const bool partial = s.result->ok && s.result->record.partial;
     bool good;
@@ -90,7 +90,7 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
             return false;
     if (!dest_write(&f->dest, e))
         return false;
-    for (size_t k = 0; k < j->n_variants; k++)
+    for (size_t k = 0; k < j->variants->n; k++)
         if (s.result[k].ok && s.result[k].record.partial &&
             !totals_add_partial(&f->totals, k, &s.result[k].record, k ? &s.other->logits : &s.row->logits))
             return err_from_fault(e, fault_memory());
@@ -177,7 +177,7 @@ static bool open_inputs(struct flow *f, struct err *e)
 static bool open_views(struct flow *f, struct err *e)
 {
     f->dest.folds = f->job->view->folds && f->dest.format->kind == FORMAT_TEXT;
-    f->n_views = views_choose(f->job->args, f->job->n_variants > 1, f->view);
+    f->n_views = views_choose(f->job->args, f->job->variants->n > 1, f->view);
     for (size_t i = 0; i < f->n_views; i++) {
         f->self[i] = calloc(1, f->view[i]->size);
         if (!f->self[i])

@@ -12,11 +12,11 @@
 
 bool worker_init(struct worker *w, const struct job *job, size_t first, size_t last, struct err *e)
 {
-    assert(first < last && last <= job->n_variants);
+    assert(first < last && last <= job->variants->n);
     *w = (struct worker){.job = job,
                          .first = first,
                          .last = last,
-                         .sessions = calloc(job->n_variants, sizeof *w->sessions),
+                         .sessions = calloc(job->variants->n, sizeof *w->sessions),
                          .chooser.log.takes_raw = job_records(job, LOG_RAW),
                          .chooser.log.takes_steps = job_records(job, LOG_STEPS),
                          .chooser.log.takes_softmaxes = job_records(job, LOG_SOFTMAXES)};
@@ -31,7 +31,7 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
         if (i < first && (i || !job_records(job, RECORD_PAIRS)))
             continue;
         w->sessions[i].recipes = job->recipes;
-        w->sessions[i].recipe = job->variant[i];
+        w->sessions[i].recipe = job->variants->recipe[i];
         if (!sessions_find(&w->sessions[i], NULL, e))
             return false;
     }
@@ -40,7 +40,7 @@ bool worker_init(struct worker *w, const struct job *job, size_t first, size_t l
 
 void worker_free(struct worker *w)
 {
-    for (size_t i = 0; w->sessions && i < w->job->n_variants; i++)
+    for (size_t i = 0; w->sessions && i < w->job->variants->n; i++)
         sessions_free(&w->sessions[i]);
     free(w->sessions);
     result_free(&w->unshown);
@@ -319,7 +319,7 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
     if (row->bad)
         res->e = *bad;
     w->chooser.cache = w->last > 1 ? &w->cache : NULL;
-    w->cache.shares_stages = j->n_variants > 1 && !row->params && !row->ends;
+    w->cache.shares_stages = j->variants->n > 1 && !row->params && !row->ends;
     return variant_row(w, variant, row, PASS_NOT, res);
 }
 

@@ -12,7 +12,7 @@
 struct worker {
     const struct job *job;
     size_t first, last;        // the variants that it takes rows through, first <= i < last
-    struct sessions *sessions; // [job->n_variants]
+    struct sessions *sessions; // [job->variants->n]
     struct chooser chooser;
     struct row_cache cache;           // what its variants share about a row
     struct pair_base base;            // the base's distribution, where variants are compared
@@ -41,7 +41,7 @@ bool worker_hear(struct worker *w, const struct input_row *row, const struct inp
 // accepted: no stage of such a job looks at them.
 bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n);
 
-// Passes over a row whose results res[n_variants] are known, and accepts its tokens. The worker then stands as if it
+// Passes over a row whose results res[variants] are known, and accepts its tokens. The worker then stands as if it
 // had sampled the row. False with *e on failure.
 bool worker_follow(struct worker *w, const struct input_row *row, const struct input_row *other,
                    const struct result *res, struct err *e);

@@ -21,7 +21,7 @@ static size_t candidate_width(const void *arg, size_t column)
 {
     enum { CHAIN = 12 };
     const struct columns *const c = &((const struct candidates *)arg)->columns;
-    const size_t wide = text_clip(NULL, text_piece(c->job->named[column].name), 0, window_columns(c->dest) / 3);
+    const size_t wide = text_clip(NULL, text_piece(c->job->variants->of[column].name), 0, window_columns(c->dest) / 3);
     return wide > CHAIN ? wide : CHAIN;
 }
 
@@ -37,7 +37,7 @@ static void candidate_block(const struct candidates *v, size_t first, size_t las
     if (before)
         builder_format(b, " %-*s", (int)width, "text");
     for (size_t i = first; i < last; i++) {
-        const struct piece name = text_piece(v->columns.job->named[i].name);
+        const struct piece name = text_piece(v->columns.job->variants->of[i].name);
         const size_t most = window_columns(d) / 3;
         builder_pad(b, ' ', 1 + candidate_width(v, i) - text_clip(NULL, name, 0, most));
         text_clip(b, name, 0, most);
@@ -64,7 +64,7 @@ static void candidate_block(const struct candidates *v, size_t first, size_t las
 static void candidates_text(const struct candidates *v)
 {
     struct dest *const d = v->columns.dest;
-    const size_t n = v->columns.job->n_variants;
+    const size_t n = v->columns.job->variants->n;
     size_t width = 4;
     for (size_t k = 0; d->screen.columns && k < v->united.n; k++)
         width = text_width(d, width, v->united.token[k].best.id);
@@ -83,7 +83,7 @@ static void candidates_cells(const struct candidates *v)
         const struct united_token *const t = &v->united.token[k];
         field_int(d, "row", (int64_t)v->result->record.row);
         field_int(d, "id", t->best.id);
-        for (size_t i = 0; i < v->columns.job->n_variants; i++)
+        for (size_t i = 0; i < v->columns.job->variants->n; i++)
             if (t->p[i] < 0.0f)
                 field_text(d, "", chain_removed_by(&v->result[i], t->best.id, text), true);
             else
@@ -99,8 +99,8 @@ static void candidates_heading(struct columns *c, const struct record *none)
     field_int(d, "row", 0);
     field_int(d, "id", 0);
     d->heading = false; // the names may need escapes
-    for (size_t i = 0; i < c->job->n_variants; i++)
-        field_text(d, "", c->job->named[i].name, true);
+    for (size_t i = 0; i < c->job->variants->n; i++)
+        field_text(d, "", c->job->variants->of[i].name, true);
     d->heading = true;
     field_token(d, "text", 0);
     fields_end(d, "\n");
@@ -117,7 +117,7 @@ static bool candidates_row(void *self, const struct seen *s, struct err *e)
     if (c->dest->format->kind == FORMAT_TEXT)
         candidates_text(v);
     else if (c->dest->format->kind == FORMAT_JSON)
-        united_json(&v->united, c->dest, c->job, c->job->n_variants, s->result);
+        united_json(&v->united, c->dest, c->job, c->job->variants->n, s->result);
     else
         candidates_cells(v);
     return true;
@@ -147,7 +147,7 @@ static bool ids_row(void *self, const struct seen *s, struct err *e)
 {
     const struct view_state *const v = self;
     struct dest *const d = v->dest;
-    for (size_t i = 0; i < v->job->n_variants; i++) {
+    for (size_t i = 0; i < v->job->variants->n; i++) {
         builder_string(&d->text, i ? "\t" : "");
         builder_int(&d->text, record_id(&s->result[i].record), 0);
     }
@@ -167,13 +167,13 @@ const struct view view_ids_beside = {.name = "--emit ids",
 struct texts {
     const struct job *job;
     struct dest *dest;
-    struct builder *text; // [n_variants] of the chosen tokens
+    struct builder *text; // [variants] of the chosen tokens
 };
 
 static bool texts_prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct texts *const v = self;
-    v->text = calloc(j->n_variants, sizeof *v->text);
+    v->text = calloc(j->variants->n, sizeof *v->text);
     if (!v->text)
         return err_from_fault(e, fault_memory());
     return job_can_write_texts(j, e);
@@ -182,7 +182,7 @@ static bool texts_prepare(void *self, struct job *j, struct dest *d, struct err 
 static bool texts_row(void *self, const struct seen *s, struct err *e)
 {
     struct texts *const v = self;
-    for (size_t i = 0; i < v->job->n_variants; i++) {
+    for (size_t i = 0; i < v->job->variants->n; i++) {
         if (!s->result[i].ok)
             continue;
         if (!seen_texts(s, v->job, e))
@@ -199,8 +199,8 @@ static bool texts_end(void *self, enum ending how, struct err *e)
 {
     struct texts *const v = self;
     struct builder *const b = &v->dest->text;
-    for (size_t i = 0; i < v->job->n_variants; i++) {
-        text_write(b, text_piece(v->job->named[i].name), 0);
+    for (size_t i = 0; i < v->job->variants->n; i++) {
+        text_write(b, text_piece(v->job->variants->of[i].name), 0);
         builder_byte(b, '\t');
         builder_json(b, v->text[i].text, v->text[i].len);
         builder_byte(b, '\n');
@@ -211,7 +211,7 @@ static bool texts_end(void *self, enum ending how, struct err *e)
 static void texts_free(void *self)
 {
     struct texts *const v = self;
-    for (size_t i = 0; v->text && i < v->job->n_variants; i++)
+    for (size_t i = 0; v->text && i < v->job->variants->n; i++)
         builder_free(&v->text[i]);
     free(v->text);
 }

@@ -116,23 +116,23 @@ static double diff_row(const struct columns *c, const struct result *res)
     struct dest *const d = c->dest;
     double least = 2.0; // above every overlap
     size_t width = 0;
-    for (size_t i = 1; i < j->n_variants; i++) {
+    for (size_t i = 1; i < j->variants->n; i++) {
         const double overlap = res[i].pair[PAIR_OVERLAP];
         if (!is_different(j, res, &res[i]))
             continue;
         const struct own_choice own = own_choice_of(res, &res[i]);
         if (d->format->kind != FORMAT_TEXT) {
-            choice_fields(d, &own, j->named[i].name, overlap);
+            choice_fields(d, &own, j->variants->of[i].name, overlap);
         } else {
             if (least > 1.5) {
                 builder_format(&d->text, "row %" PRIu64 "  ", own.base->row);
-                text_cell(&d->text, text_piece(j->named->name), 0, 0, NAME_MOST);
+                text_cell(&d->text, text_piece(j->variants->of->name), 0, 0, NAME_MOST);
                 builder_byte(&d->text, ' ');
                 token_name(d, own.base->chosen);
                 builder_format(&d->text, " (%.4f)\n", (double)own.base->chosen_p);
                 width = names_width(j, window_columns(d) / 3, NAME_MOST);
             }
-            choice_text(d, &own, j->named[i].name, overlap, width);
+            choice_text(d, &own, j->variants->of[i].name, overlap, width);
         }
         least = fmin(least, overlap);
     }

@@ -48,8 +48,8 @@ static enum carry job_carry(const struct job *j, const struct recipe *recipe, bo
 bool job_splits(const struct job *j)
 {
     const char *name;
-    for (size_t i = 0; i < j->n_variants; i++)
-        if (job_carry(j, j->variant[i], true, &name) != CARRY_NOTHING)
+    for (size_t i = 0; i < j->variants->n; i++)
+        if (job_carry(j, j->variants->recipe[i], true, &name) != CARRY_NOTHING)
             return false;
     return true;
 }
@@ -68,10 +68,10 @@ void job_own_history(const struct job *j, struct builder *names)
         return;
     for (size_t i = 0; samplers[i]; i++) {
         bool looks = false;
-        for (size_t v = 0; v < j->n_variants; v++)
-            for (size_t k = 0; k < j->variant[v]->n_stages; k++)
-                looks =
-                    looks || (j->variant[v]->stage[k].sampler == samplers[i] && looks_back(&j->variant[v]->stage[k]));
+        for (size_t v = 0; v < j->variants->n; v++)
+            for (size_t k = 0; k < j->variants->recipe[v]->n_stages; k++)
+                looks = looks || (j->variants->recipe[v]->stage[k].sampler == samplers[i] &&
+                                  looks_back(&j->variants->recipe[v]->stage[k]));
         if (looks)
             builder_format(names, "%s%s", names->len ? ", " : "", samplers[i]->name);
     }
@@ -80,15 +80,15 @@ void job_own_history(const struct job *j, struct builder *names)
 const char *job_factor(const struct job *j)
 {
     const struct stage *stage = NULL;
-    for (size_t i = 0; i < j->n_variants && !(stage && stage_has_factor(stage)); i++)
-        stage = recipe_reads_logits(j->variant[i]);
+    for (size_t i = 0; i < j->variants->n && !(stage && stage_has_factor(stage)); i++)
+        stage = recipe_reads_logits(j->variants->recipe[i]);
     return stage && stage_has_factor(stage) ? stage->sampler->params->flag : NULL;
 }
 
 bool job_skips_by_width(const struct job *j)
 {
-    for (size_t i = 0; i < j->n_variants; i++)
-        for (const struct engine_stage *s = j->variant[i]->parts.engine->stage; s->sampler; s++)
+    for (size_t i = 0; i < j->variants->n; i++)
+        for (const struct engine_stage *s = j->variants->recipe[i]->parts.engine->stage; s->sampler; s++)
             if (s->sampler->skips_by_width)
                 return true;
     return false;
@@ -115,9 +115,9 @@ static bool check_part(const struct job *j, struct err *e)
     if (!job_is_later_part(a) ||
         (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the longer run begins in this part
         return true;
-    for (size_t i = 0; i < j->n_variants; i++) {
+    for (size_t i = 0; i < j->variants->n; i++) {
         const char *name;
-        const enum carry carry = job_carry(j, j->variant[i], false, &name);
+        const enum carry carry = job_carry(j, j->variants->recipe[i], false, &name);
         if (carry == CARRY_TOKENS)
             return err_set(e, STATUS_USAGE,
                            "%s: %s needs the tokens before this part: give them with --accept, or use --independent",
@@ -147,8 +147,8 @@ static bool check_after(const struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
     size_t at;
-    for (size_t i = 0; a->after && i < j->n_variants; i++)
-        if (!recipe_find_stage(j->variant[i], a->after, &at, e))
+    for (size_t i = 0; a->after && i < j->variants->n; i++)
+        if (!recipe_find_stage(j->variants->recipe[i], a->after, &at, e))
             return false;
     return true;
 }
@@ -174,8 +174,8 @@ bool seen_texts(const struct seen *s, const struct job *j, struct err *e)
 const struct row_measure *job_measures(const struct job *j)
 {
     const struct row_measure *measures = NULL;
-    for (size_t i = 0; i < j->n_variants && !measures; i++)
-        measures = recipe_measures(j->variant[i]);
+    for (size_t i = 0; i < j->variants->n && !measures; i++)
+        measures = recipe_measures(j->variants->recipe[i]);
     return measures;
 }
 
@@ -207,7 +207,7 @@ static bool read_draws(struct job *j, struct err *e)
     const char *const draws = j->args->draws;
     if (!draws)
         return true;
-    if (!job_can_test_draws(j, j->variant[0], e))
+    if (!job_can_test_draws(j, j->variants->recipe[0], e))
         return false;
     return job_draws_recorded(j) || id_file_read(&j->draws, draws, 0, e) || err_prefix(e, "--draws");
 }

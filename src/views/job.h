@@ -56,9 +56,7 @@ struct job {
     // set by the caller, and not freed by job_free
     const struct args *args;
     struct recipes *recipes;
-    const struct recipe *const *variant; // [n_variants] the base first; each samples every row, as if it were alone
-    const struct variant *named;         // [n_variants] names and swept values of the variants
-    size_t n_variants, n_swept;          // n_swept: number of options that are swept
+    const struct variants *variants; // the base first; each samples every row, as if it were alone
     const struct kern *kern;
     const struct view *view; // that writes the rows, and watches the workers
 

@@ -139,7 +139,7 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct lists *const v = self;
     bool unchanged = true; // only the selector runs
-    for (const struct stage *s = NULL; (s = recipe_next(j->variant[0], s));)
+    for (const struct stage *s = NULL; (s = recipe_next(j->variants->recipe[0], s));)
         unchanged = unchanged && s->sampler->selector;
     if (!j->args->output_format)
         d->format = output_format_of(FORMAT_JSON);

@@ -249,7 +249,7 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
     size_t n = 0;
     while (measures && measures[n].name)
         n++;
-    *m = (struct means){.job = j, .sums = calloc(j->n_variants, sizeof *m->sums)};
+    *m = (struct means){.job = j, .sums = calloc(j->variants->n, sizeof *m->sums)};
     for (size_t i = 0; i < SOURCES; i++) {
         const struct table_source *const s = &sources[i];
         const char *name = s->name;
@@ -283,7 +283,7 @@ void means_free(struct means *m) { free(m->sums); }
 
 void means_add(struct means *m, const struct result *res)
 {
-    for (size_t i = 0; i < m->job->n_variants; i++)
+    for (size_t i = 0; i < m->job->variants->n; i++)
         if (res[i].ok)
             table_add(m, &m->sums[i], &res[i], res->ok ? res : NULL);
 }
@@ -294,21 +294,21 @@ void means_add(struct means *m, const struct result *res)
 static bool any_value(const struct means *m, size_t source)
 {
     size_t i = 0;
-    while (i < m->job->n_variants && !m->sums[i].column[source].all.n)
+    while (i < m->job->variants->n && !m->sums[i].column[source].all.n)
         i++;
-    return i < m->job->n_variants;
+    return i < m->job->variants->n;
 }
 
 // Notes which chains' distributions depend on draws.
 static void note_chance(const struct job *j)
 {
-    for (size_t i = 0; i < j->n_variants; i++) {
-        const char *const by = recipe_by_chance(j->variant[i]);
+    for (size_t i = 0; i < j->variants->n; i++) {
+        const char *const by = recipe_by_chance(j->variants->recipe[i]);
         if (!by)
             continue;
         message_note(
             "the numbers of chains marked 'of the draw' depend on the seed: in '%.*s', %s depends on earlier draws",
-            VARIANT_NAME(&j->named[i]), by);
+            VARIANT_NAME(&j->variants->of[i]), by);
         return;
     }
 }

@@ -18,7 +18,7 @@ struct means_field {
 
 struct means {
     const struct job *job;
-    struct table_sums *sums; // [n_variants]
+    struct table_sums *sums; // [variants]
     struct table_column {
         const char *name;
         enum column_kind { COLUMN_MEAN, COLUMN_SHARE, COLUMN_COUNT } kind;
@@ -42,7 +42,7 @@ void means_free(struct means *m);
 // Explains the columns of the table for --help; those of samplers' measures have no name here.
 column_help_at means_help;
 
-// Adds the results res[n_variants] of a row.
+// Adds the results res[variants] of a row.
 void means_add(struct means *m, const struct result *res);
 
 // Called after the last row: leaves out columns without values, lists the fields, and notes which chains depend on

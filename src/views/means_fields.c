@@ -24,14 +24,14 @@ static const char *swept_number(const struct swept *s, char memory[NUMBER_TEXT])
 // Writes the swept options. JSON has an object of numbers; values that are no numbers are strings.
 static void swept_fields(struct dest *d, const struct job *j, const struct variant *v)
 {
-    const struct variant *first = j->named; // variant of a sweep
-    while (j->n_swept && !first->swept)
+    const struct variant *first = j->variants->of; // variant of a sweep
+    while (j->variants->n_sweeps && !first->swept)
         first++;
     if (!has_cells(d))
         object_begin(d, "swept");
     if (!has_cells(d))
         builder_byte(&d->text, '{');
-    for (size_t k = 0; k < j->n_swept; k++) {
+    for (size_t k = 0; k < j->variants->n_sweeps; k++) {
         const char *const name = first->swept[k].row->name;
         char memory[NUMBER_TEXT];
         if (has_cells(d)) {
@@ -52,7 +52,7 @@ static void swept_fields(struct dest *d, const struct job *j, const struct varia
 // Writes the columns of a chain.
 static void chain_fields(const struct means *m, struct dest *d, size_t i, const char *tail)
 {
-    const struct variant *const v = &m->job->named[i];
+    const struct variant *const v = &m->job->variants->of[i];
     // The script of a page needs all columns.
     const bool chosen = m->job->args->columns && d->format->kind != FORMAT_PAGE;
     const struct means_list *const l = chosen ? &m->shown : &m->all;
@@ -63,7 +63,7 @@ static void chain_fields(const struct means *m, struct dest *d, size_t i, const 
     for (size_t k = 0; k < l->n; k++) {
         const struct means_field f = l->field[k];
         if (!strcmp(m->column[f.column].name, "rows"))
-            field_bool(d, "of_the_draw", recipe_by_chance(m->job->variant[i]));
+            field_bool(d, "of_the_draw", recipe_by_chance(m->job->variants->recipe[i]));
         field_double(d, means_name(m, f, name), means_cell(m, i, f).value);
     }
     fields_end(d, tail);
@@ -75,6 +75,6 @@ void means_fields(const struct means *m, struct dest *d, const char *between, co
     if (d->heading)
         chain_fields(m, d, 0, behind);
     d->heading = false;
-    for (size_t i = 0; i < m->job->n_variants; i++)
-        chain_fields(m, d, i, i + 1 < m->job->n_variants ? between : behind);
+    for (size_t i = 0; i < m->job->variants->n; i++)
+        chain_fields(m, d, i, i + 1 < m->job->variants->n ? between : behind);
 }

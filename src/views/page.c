@@ -19,7 +19,7 @@ struct one_page {
 
 static void stage_list(const struct job *j, struct dest *d)
 {
-    const struct recipe *const r = j->variant[0];
+    const struct recipe *const r = j->variants->recipe[0];
     builder_string(&d->text, "<ol class=\"chain\" aria-label=\"The chain\">");
     for (size_t i = 0; i <= r->n_stages; i++) {
         const struct stage *const stage = i ? &r->stage[i - 1] : NULL;

@@ -30,7 +30,7 @@ struct pages {
 // Returns the number of chains that rows show.
 static size_t chains_shown(const struct job *j)
 {
-    return j->args->dump || j->n_variants < PAGE_CHAINS ? j->n_variants : PAGE_CHAINS;
+    return j->args->dump || j->variants->n < PAGE_CHAINS ? j->variants->n : PAGE_CHAINS;
 }
 
 // ---- the stages
@@ -56,7 +56,7 @@ static void stage_lists(const struct pages *v)
     for (size_t i = 0; i < chains_shown(j); i++) {
         const struct chain_stages *const c = &v->stages[i];
         builder_string(b, "<dt>");
-        html_text(b, text_piece(j->named[i].name), false);
+        html_text(b, text_piece(j->variants->of[i].name), false);
         builder_string(b, "</dt><dd><ol class=\"chain\">");
         for (size_t k = 0; k < c->n; k++) {
             const bool own = !has_stage(base, &c->of[k], false);
@@ -91,7 +91,7 @@ static bool list_stages(struct pages *v)
     const struct job *const j = v->page.columns.job;
     v->stages = calloc(chains_shown(j), sizeof *v->stages);
     for (size_t i = 0; v->stages && i < chains_shown(j); i++) {
-        const struct recipe *const r = j->variant[i];
+        const struct recipe *const r = j->variants->recipe[i];
         struct chain_stages *const c = &v->stages[i];
         c->of = calloc(r->n_stages + 1, sizeof *c->of);
         if (!c->of || (r->parts.rules && !add_stage(v, c, r, NULL)))
@@ -188,10 +188,10 @@ static void table(const struct pages *v)
     for (size_t k = 0; k < m->shown.n; k++)
         builder_format(b, "<th scope=\"col\">%s</th>", means_name(m, m->shown.field[k], text));
     builder_string(b, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < j->n_variants; i++) {
+    for (size_t i = 0; i < j->variants->n; i++) {
         builder_string(b, "<tr><th scope=\"row\">");
-        html_text(b, text_piece(j->named[i].name), false);
-        builder_string(b, recipe_by_chance(j->variant[i]) ? " (of the draw)</th>" : "</th>");
+        html_text(b, text_piece(j->variants->of[i].name), false);
+        builder_string(b, recipe_by_chance(j->variants->recipe[i]) ? " (of the draw)</th>" : "</th>");
         for (size_t k = 0; k < m->shown.n; k++)
             builder_format(b, "<td>%s</td>", means_cell_text(m, i, m->shown.field[k], false, text));
         builder_string(b, "</tr>\n");
@@ -217,11 +217,11 @@ static bool end(void *self, enum ending how, struct err *e)
     if (first)
         begin_pages(v, NULL);
     page_reading_end(&v->page);
-    if (chains_shown(j) < j->n_variants)
+    if (chains_shown(j) < j->variants->n)
         builder_format(&d->text,
                        "<p class=\"note wide\">The rows show the base and the first %zu of %zu variants; "
                        "<code>--dump-probs=10</code> shows all.</p>\n",
-                       chains_shown(j) - 1, j->n_variants - 1);
+                       chains_shown(j) - 1, j->variants->n - 1);
     means_end(&v->means);
     table(v);
     stage_lists(v);

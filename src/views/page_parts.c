@@ -112,7 +112,7 @@ static void title(struct builder *b, const struct job *j)
 {
     static const char *const number[] = {"no",    "a",     "two",  "three", "four",   "five",  "six",
                                          "seven", "eight", "nine", "ten",   "eleven", "twelve"};
-    const size_t n = j->n_variants;
+    const size_t n = j->variants->n;
     builder_string(b, job_accepts(j) ? "How " : "What ");
     if (n < sizeof number / sizeof *number)
         builder_string(b, number[n]);
@@ -167,7 +167,7 @@ void page_about(const struct page *p, const struct record *r)
     if (r && !r->error)
         builder_format(b, " of %zu tokens", r->n_vocab);
     builder_format(b, ", sampl %s, seed %" PRIu64 ".</p>\n<p class=\"command\"><code>", SAMPL_VERSION,
-                   j->variant[0]->parts.seed);
+                   j->variants->recipe[0]->parts.seed);
     write_command(b, j->args);
     builder_string(b, "</code></p>\n");
 }
@@ -202,7 +202,7 @@ void page_token(const struct page *p, const struct record *r)
     int tint = 0;
     for (size_t i = 0; i < sizeof below / sizeof *below; i++)
         tint += prob < below[i];
-    if (j->n_variants > 1)
+    if (j->variants->n > 1)
         builder_string(b, "<a class=\"");
     else
         builder_format(b, "<a href=\"#r%" PRIu64 "\" class=\"", r->row);
@@ -210,7 +210,7 @@ void page_token(const struct page *p, const struct record *r)
         builder_string(b, "bad\">[bad row]");
     else
         builder_format(b, "t%d%s", tint, text.len ? "" : " id");
-    if (!r->error && id != r->chosen && j->n_variants == 1) {
+    if (!r->error && id != r->chosen && j->variants->n == 1) {
         const struct piece drawn = token_text(d, r->chosen);
         builder_string(b, " other\" data-drawn=\"");
         if (drawn.len)

@@ -101,7 +101,7 @@ void record_all_statistics(struct columns *c, const struct record *r, const char
     field_text(d, "seq", r->seq, c->sequences);
     field_int(d, "id", record_id(r));
     record_statistics(c, r);
-    field_text(d, "variant", variant, c->job->n_variants > 1);
+    field_text(d, "variant", variant, c->job->variants->n > 1);
     file_fields(c, r);
     group_fields(c, r, STAT_EXPECTATION, STAT_EXPECTATION);
     for (size_t i = 0; measures && measures[i].name; i++)

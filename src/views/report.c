@@ -343,7 +343,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct report_view *const v = self;
     const struct result *const res = s->result;
-    for (size_t i = 1; i < v->job->n_variants; i++)
+    for (size_t i = 1; i < v->job->variants->n; i++)
         if (res->ok && res[i].ok && !report_add(&v->sums, &res[i].agreement, acceptance(res, &res[i])))
             return err_from_fault(e, fault_memory());
     return true;

@@ -10,9 +10,9 @@ static bool row(void *self, const struct seen *s, struct err *e)
     struct columns *const c = self;
     const struct job *const j = c->job;
     columns_begin(c, &s->result->record, statistics_heading);
-    for (size_t i = 0; i < j->n_variants; i++) {
+    for (size_t i = 0; i < j->variants->n; i++) {
         const struct record *const r = &s->result[i].record;
-        const char *const variant = j->n_variants > 1 ? j->named[i].name : NULL;
+        const char *const variant = j->variants->n > 1 ? j->variants->of[i].name : NULL;
         if (r->error && !has_cells(c->dest))
             record_json_bad(c, r, "id", variant);
         else

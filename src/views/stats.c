@@ -158,7 +158,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct stats *const v = self;
     bool good = true;
-    for (size_t i = 0; i < v->job->n_variants; i++)
+    for (size_t i = 0; i < v->job->variants->n; i++)
         good = good && s->result[i].ok;
     v->rows++;
     v->bad += !good;
@@ -183,7 +183,7 @@ static bool end(void *self, enum ending how, struct err *e)
 {
     struct stats *const v = self;
     const uint64_t good = v->rows - v->bad;
-    const struct row_measure *const measures = recipe_measures(v->job->variant[0]);
+    const struct row_measure *const measures = recipe_measures(v->job->variants->recipe[0]);
     const double seconds = clock_seconds() - v->start;
     clearerr(stderr);
     errno = EIO;
@@ -198,7 +198,7 @@ static bool end(void *self, enum ending how, struct err *e)
     print_mean("repeated", (double)v->repeats.repeated, v->repeats.runs);
     for (size_t i = 0; measures && measures[i].name; i++)
         print_mean(measures[i].name, v->measured[i].sum, v->measured[i].rows);
-    fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variant[0]->parts.seed);
+    fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variants->recipe[0]->parts.seed);
     return !(ferror(stderr) | fflush(stderr)) ||
            err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));
 }

@@ -40,9 +40,9 @@ static void table_block(const struct table *t, size_t first, size_t last, size_t
     for (size_t k = first; k < last; k++)
         builder_format(b, " %*s", (int)means_width(t, k), means_name(m, m->shown.field[k], text));
     builder_byte(b, '\n');
-    for (size_t i = 0; i < m->job->n_variants; i++) {
-        const bool marked = last == m->shown.n && recipe_by_chance(m->job->variant[i]);
-        text_cell(b, text_piece(m->job->named[i].name), 0, width, window_columns(t->dest) / 2);
+    for (size_t i = 0; i < m->job->variants->n; i++) {
+        const bool marked = last == m->shown.n && recipe_by_chance(m->job->variants->recipe[i]);
+        text_cell(b, text_piece(m->job->variants->of[i].name), 0, width, window_columns(t->dest) / 2);
         for (size_t k = first; k < last; k++)
             builder_format(b, " %*s", (int)means_width(t, k),
                            means_cell_text(m, i, m->shown.field[k], t->errors, text));

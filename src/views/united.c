@@ -28,7 +28,7 @@ static bool add_ids(struct idmap *ids, const struct record *r)
 
 bool united_find(struct united *u, const struct job *j, const struct result *res)
 {
-    const size_t chains = j->n_variants;
+    const size_t chains = j->variants->n;
     idmap_clear(&u->ids);
     for (size_t i = 0; i < chains; i++)
         if (res[i].ok && !add_ids(&u->ids, &res[i].record))
@@ -67,7 +67,7 @@ void united_json(const struct united *u, struct dest *d, const struct job *j, si
     object_begin(d, "ids");
     for (size_t i = 0; i < n; i++) {
         builder_byte(&d->text, i ? ',' : '{');
-        write_json_string(d, text_piece(j->named[i].name));
+        write_json_string(d, text_piece(j->variants->of[i].name));
         builder_format(&d->text, ":%" PRId64, record_id(&res[i].record));
     }
     object_end(d);
@@ -80,7 +80,7 @@ void united_json(const struct united *u, struct dest *d, const struct job *j, si
         object_begin(d, "probs");
         for (size_t i = 0; i < n; i++) {
             builder_byte(&d->text, i ? ',' : '{');
-            write_json_string(d, text_piece(j->named[i].name));
+            write_json_string(d, text_piece(j->variants->of[i].name));
             builder_byte(&d->text, ':');
             if (t->p[i] < 0.0f)
                 builder_format(&d->text, "\"%s\"", chain_removed_by(&res[i], t->best.id, text));
@@ -99,8 +99,8 @@ void united_json(const struct united *u, struct dest *d, const struct job *j, si
 size_t names_width(const struct job *j, size_t most, size_t limit)
 {
     size_t width = 4;
-    for (size_t i = 0; i < j->n_variants; i++) {
-        const size_t wide = text_clip(NULL, text_piece(j->named[i].name), 0, most);
+    for (size_t i = 0; i < j->variants->n; i++) {
+        const size_t wide = text_clip(NULL, text_piece(j->variants->of[i].name), 0, most);
         width = wide > width && wide <= limit ? wide : width;
     }
     return width;

@@ -12,17 +12,17 @@ struct united {
     size_t n;
     struct united_token {
         struct ranked best; // id, and p: the largest of its probabilities
-        const float *p; // [n_variants] its probability in each chain; below 0: the chain removed it, or gave nothing
-    } * token;          // [n] in the order of ranked_order
+        const float *p;     // [variants] its probability in each chain; below 0: the chain removed it, or gave nothing
+    } * token;              // [n] in the order of ranked_order
 
     struct idmap ids;
-    float *p; // [n][n_variants] memory of token[].p
+    float *p; // [n][variants] memory of token[].p
     size_t token_cap, p_cap;
 };
 
 void united_free(struct united *u);
 
-// Finds the candidates of the results res[n_variants]. False if memory is short.
+// Finds the candidates of the results res[variants]. False if memory is short.
 bool united_find(struct united *u, const struct job *j, const struct result *res);
 
 // Names what removed a token in a chain, as result_removed_by does; "-" if the chain gave nothing.

@@ -13,7 +13,7 @@
 // A row of the run.
 struct seen {
     const struct input_row *row, *other; // other: that of the variants, with --against; else row
-    struct result *result;               // [job->n_variants] a bad result has record.error
+    struct result *result;               // [job->variants->n] a bad result has record.error
 };
 
 // Are the texts of the row's tokens known? If not, *e says so.

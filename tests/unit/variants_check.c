@@ -87,16 +87,13 @@ static void make_rows(struct world *w)
 }
 
 // Runs these variants over all rows. Sets id[row][variant], UINT32_MAX for rows without a choice.
-static void run_variants(struct world *w, const struct recipe *const *variant, size_t n, uint32_t (*id)[VARIANTS])
+static void run_variants(struct world *w, const struct recipe **recipe, size_t n, uint32_t (*id)[VARIANTS])
 {
     const struct view *view[VIEWS_MOST];
     views_choose(&w->args[0], n > 1, view);
-    struct job job = {.args = &w->args[0],
-                      .recipes = &w->recipes,
-                      .variant = variant,
-                      .n_variants = n,
-                      .kern = kern_select(NULL),
-                      .view = view[0]};
+    const struct variants variants = {.recipe = recipe, .n = n};
+    struct job job = {
+        .args = &w->args[0], .recipes = &w->recipes, .variants = &variants, .kern = kern_select(NULL), .view = view[0]};
     struct worker worker;
     struct result res[VARIANTS] = {{.ok = false}};
     struct err e;
