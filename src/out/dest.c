@@ -83,15 +83,13 @@ static bool open_file(struct dest *d, const char *path, struct err *e)
     if (exists && access(path, W_OK))
         return dest_fail(d, "open", e);
     d->path = resolve(path);
-    if (!d->path && errno != ENOMEM)
-        return dest_fail(d, "open", e);
-    if (d->path)
-        platform_slashes(d->path);
-    const char *const slash = d->path ? strrchr(d->path, '/') : NULL;
+    if (!d->path)
+        return errno == ENOMEM ? err_from_fault(e, fault_memory()) : dest_fail(d, "open", e);
+    platform_slashes(d->path);
+    const char *const slash = strrchr(d->path, '/');
     const int folder = slash ? (int)(slash - d->path + 1) : 0;
     struct builder temporary = {0};
-    if (d->path)
-        builder_format(&temporary, "%.*s.%.200s.XXXXXX", folder, d->path, d->path + folder);
+    builder_format(&temporary, "%.*s.%.200s.XXXXXX", folder, d->path, d->path + folder);
     d->temporary = whole_text(&temporary);
     if (!d->temporary)
         return err_from_fault(e, fault_memory());

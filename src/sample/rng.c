@@ -250,14 +250,8 @@ static uint32_t young_u32(struct rng *r)
     return temper(high ^ twist(low, r->low));
 }
 
-// Makes a whole state that stands where the young generator does.
-static void grow_up(const struct rng *r, struct twister *t)
-{
-    twister_seed(t, r->seed);
-    twister_discard(t, r->drawn);
-}
-
-// If memory for the state is short, each word is drawn from a state on the stack. That is slow, but cannot fail.
+// The whole state is first made where the young generator stands. If memory for the state is short, each word is drawn
+// from a state on the stack. That is slow, but cannot fail.
 uint32_t rng_u32(struct rng *r)
 {
     struct twister once;
@@ -265,11 +259,11 @@ uint32_t rng_u32(struct rng *r)
         return twister_u32(r->full);
     if (r->drawn < YOUNG)
         return young_u32(r);
-    struct twister *const full = calloc(1, sizeof *full);
-    grow_up(r, full ? full : &once);
-    r->full = full;
-    r->drawn++;
-    return twister_u32(full ? full : &once);
+    r->full = calloc(1, sizeof *r->full);
+    struct twister *const t = r->full ? r->full : &once;
+    twister_seed(t, r->seed);
+    twister_discard(t, r->drawn++);
+    return twister_u32(t);
 }
 
 void rng_discard(struct rng *r, uint64_t n)

@@ -12,7 +12,6 @@ enum { BEST = 10 };
 void agreement_free(struct agreement_scratch *s)
 {
     free(s->x);
-    free(s->y);
     free(s->id);
 }
 
@@ -43,9 +42,9 @@ static size_t load_both(struct agreement_scratch *s, const struct kern *kern, co
     const bool alike = !base->ids && !other->ids && base->n == other->n;
     const size_t n = alike ? base->n : base->n + other->n;
     *first = 0;
-    if (!mem_grow(&s->x, &s->x_cap, n, sizeof *s->x) || !mem_grow(&s->y, &s->y_cap, n, sizeof *s->y) ||
-        !mem_grow(&s->id, &s->id_cap, n, sizeof *s->id))
+    if (!mem_grow(&s->x, &s->cap, 2 * n, sizeof *s->x) || !mem_grow(&s->id, &s->id_cap, n, sizeof *s->id))
         return 0;
+    s->y = s->x + n;
     row_logits(kern, base, 0, base->n, s->x);
     row_logits(kern, other, 0, other->n, s->y);
     if (!alike)

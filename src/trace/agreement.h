@@ -24,9 +24,9 @@ struct agreement {
 
 // Memory for a row. A zeroed struct is empty.
 struct agreement_scratch {
-    float *x, *y; // [n] logits of the base row and of the other one; -inf for a token that a row lacks or masks
+    float *x, *y; // [n] each, one behind the other: logits of the base row and of the other one; -inf: masked or absent
     uint32_t *id; // [n]
-    size_t x_cap, y_cap, id_cap;
+    size_t cap, id_cap;
 };
 
 void agreement_free(struct agreement_scratch *s);

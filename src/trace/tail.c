@@ -9,13 +9,6 @@
 #include <float.h>
 #include <math.h>
 
-// cand_deviation of whole logits, `alive` of which are not masked.
-static float deviation(const struct kern *kern, const float *x, size_t n, size_t alive)
-{
-    const float mean = kern->sum(x, n, 0.0f) / (float)alive;
-    return sqrtf(kern->sum_squares(x, n, mean, 0.0f) / (float)alive);
-}
-
 struct fault tail_measure(struct cand *c, float *logit, size_t most, int64_t token, struct result *res)
 {
     const struct kern *const kern = c->kern;
@@ -30,7 +23,8 @@ struct fault tail_measure(struct cand *c, float *logit, size_t most, int64_t tok
         return fault_memory();
     *t = (struct tail_size){.n = alive - n, .masked = width - alive, .max = -INFINITY, .lse = -INFINITY};
     t->sum = cand_exp_sum(c);
-    t->sd = deviation(kern, logit, width, alive);
+    const float mean = kern->sum(logit, width, 0.0f) / (float)alive;
+    t->sd = sqrtf(kern->sum_squares(logit, width, mean, 0.0f) / (float)alive); // the bits of cand_deviation
     t->xmean = -INFINITY;
     if (token >= 0 && (size_t)token < width) {
         t->logit = logit[token];
