@@ -69,10 +69,7 @@ static void choice_text(struct dest *d, const struct own_choice *c, const char *
 // Writes what removed a token. "-", which stands for nothing, is null in JSON.
 static void removal(struct dest *d, const char *name, const char *by)
 {
-    if (*by != '-' || has_cells(d))
-        field_text(d, name, by, true);
-    else
-        field_double(d, name, NAN);
+    field_text_or_null(d, name, *by != '-' || has_cells(d) ? by : NULL);
 }
 
 static void choice_fields(struct dest *d, const struct own_choice *c, const char *name, double overlap)

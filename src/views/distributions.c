@@ -140,7 +140,7 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
                               .width = (size_t)a->n_vocab,
                               .narrow = d->format->narrow || (d->format->counted && !a->output_format),
                               .single = a->emit == EMIT_SCORE};
-    return columns_open(&v->columns, j, d, e);
+    return columns_open(self, j, d, e);
 }
 
 static unsigned more(const struct job *j, const struct dest *d) { return j->args->emit == EMIT_PROBS ? LEAVE_P : 0; }

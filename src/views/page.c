@@ -203,11 +203,6 @@ static bool end(void *self, enum ending how, struct err *e)
     return !v->table.failed || err_from_fault(e, fault_memory());
 }
 
-static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
-{
-    return columns_open(&((struct one_page *)self)->page.columns, j, d, e);
-}
-
 static void page_view_free(void *self)
 {
     struct one_page *const v = self;
@@ -218,7 +213,7 @@ static void page_view_free(void *self)
 const struct view view_page = {.name = "-O html",
                                .size = sizeof(struct one_page),
                                .formats = FORMAT_PAGE,
-                               .prepare = prepare,
+                               .prepare = columns_open,
                                .needs = NEED_LINES | NEED_STATS | RECORD_ACCEPTED | RECORD_SHOWN | RECORD_FOLLOWED,
                                .row = row,
                                .end = end,

@@ -235,7 +235,7 @@ static bool end(void *self, enum ending how, struct err *e)
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct pages *const v = self;
-    if (!columns_open(&v->page.columns, j, d, e) || !means_open(&v->means, j, e))
+    if (!columns_open(self, j, d, e) || !means_open(&v->means, j, e))
         return false;
     return list_stages(v) || err_from_fault(e, fault_memory());
 }

@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-bool columns_open(struct columns *c, const struct job *j, struct dest *d, struct err *e)
+bool columns_open(void *self, struct job *j, struct dest *d, struct err *e)
 {
+    struct columns *const c = self;
     *c = (struct columns){.job = j, .dest = d, .sequences = j->args->params != NULL};
     return !has_cells(d) || input_names(j->in[0], &c->sequences, e);
 }

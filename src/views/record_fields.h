@@ -15,8 +15,8 @@ struct columns {
     bool begun;
 };
 
-// Called when the inputs are open.
-bool columns_open(struct columns *c, const struct job *j, struct dest *d, struct err *e);
+// For a view whose state begins with struct columns: its prepare, or a part of it.
+bool columns_open(void *self, struct job *j, struct dest *d, struct err *e);
 
 // Called before each record, and with NULL at the end of a run: the first call writes the heading, unless the run
 // continues another. write: writes the fields of an empty record, which has an error.

@@ -242,9 +242,8 @@ static bool end(void *self, enum ending how, struct err *e)
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
-    struct records *const v = self;
     d->folds = is_dump(j) && d->format->kind == FORMAT_TEXT;
-    return job_can_write_texts(j, e) && columns_open(&v->columns, j, d, e);
+    return job_can_write_texts(j, e) && columns_open(self, j, d, e);
 }
 
 static unsigned more(const struct job *j, const struct dest *d)

@@ -27,14 +27,12 @@ static bool end(void *self, enum ending how, struct err *e)
     return true;
 }
 
-static bool prepare(void *self, struct job *j, struct dest *d, struct err *e) { return columns_open(self, j, d, e); }
-
 static unsigned pairs(const struct job *j, const struct dest *d) { return j->args->against ? RECORD_PAIRS : 0; }
 
 const struct view view_statistics = {.name = "--emit stats",
                                      .size = sizeof(struct columns),
                                      .formats = FORMAT_CELLS | FORMAT_JSON,
-                                     .prepare = prepare,
+                                     .prepare = columns_open,
                                      .needs = NEED_STATS,
                                      .more = pairs,
                                      .row = row,
