@@ -238,8 +238,8 @@ windows() {
 
 # In the short form a commit runs one list of each of these pairs: its hash decides. The other list runs at later commits. The lists of the
 # last pair, which take longest, begin first.
-pairs=('llama|threads neon portable' 'gcc_sanitizers|clang_sanitizers fuzzer')
-steps=(lint packages html explorer npx same faults soak engines lists library completions)
+pairs=('html|explorer' 'llama|threads neon portable' 'gcc_sanitizers|clang_sanitizers fuzzer')
+steps=(lint packages npx same faults soak engines lists library completions)
 turn=$((SAMPL_TEST_TURN / 64))
 for pair in "${pairs[@]}"; do
     lists=("${pair%|*}" "${pair#*|}")

@@ -26,7 +26,7 @@ for name in "$@"; do
     [ -e "tests/$name.test" ] || [ -e "tests/$name.bats" ] || { echo "run.sh: there is no tests/$name.bats or $name.test"; exit 2; }
 done
 # The files that take longest begin first, as a long file that begins last leaves a processor without work.
-[ $# -gt 0 ] || for file in tests/{errors,vectors,units,lists,formats}.bats $(printf '%s\n' tests/*.bats | grep -vE '/(errors|vectors|units|lists|formats)\.bats'); do
+[ $# -gt 0 ] || for file in tests/{errors,vectors,scatter,units,lists,formats}.bats $(printf '%s\n' tests/*.bats | grep -vE '/(errors|vectors|scatter|units|lists|formats)\.bats'); do
     name=${file##*/}
     [[ ${SAMPL_TEST_DOCUMENTS-} == no && $documents == *" ${name%.bats} "* ]] || files+=("$file")
 done
