@@ -38,14 +38,6 @@ static bool fits_pattern(const char *name, const char *pattern, size_t len)
     return !fnmatch(text, name, 0);
 }
 
-bool name_of_option(const char *option, const char *name, size_t len)
-{
-    size_t i = 0;
-    while (option && i < len && (name[i] == '_' ? '-' : name[i]) == option[i])
-        i++;
-    return option && i == len && !option[len];
-}
-
 int name_find(const char *names, enum name_match match, const char *name, size_t len)
 {
     const char *at = names, *known;

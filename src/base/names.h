@@ -21,8 +21,15 @@ bool name_next(const char **at, const char **name, size_t *len);
 // The index of name[0..len) among the names of a string, from 0; -1: it is not there.
 int name_find(const char *names, enum name_match match, const char *name, size_t len);
 
-// Is name[0..len), in which '_' is equal to '-', the name of an option? option NULL: no.
-bool name_of_option(const char *option, const char *name, size_t len);
+// Is name[0..len), in which '_' is equal to '-', the name of an option? option NULL: no. Here, because it is asked of
+// each row of the options' table for each option of each variant.
+static inline bool name_of_option(const char *option, const char *name, size_t len)
+{
+    size_t i = 0;
+    while (option && i < len && (name[i] == '_' ? '-' : name[i]) == option[i])
+        i++;
+    return option && i == len && !option[len];
+}
 
 // A set of things that have numbers below 256, such as options. A zeroed set is empty.
 struct name_set {

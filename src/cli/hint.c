@@ -17,7 +17,7 @@
 #define PROMPT   "sampl has no tokenizer; --prompt-tokens takes the prompt's ids"
 #define PREDICT  "sampl samples each row once; --rows :N ends after N"
 
-// What is to be said of several options.
+// A hint that several options share.
 struct known {
     const char *names; // separated by spaces, with their dashes; NULL after the last row of a table
     const char *hint;

@@ -4,8 +4,8 @@
 let likely = null; // the chain that --print-chain=json will probably print after the movement of a slider
 const set = (flag, value, moving) => {
   const member = memberOf(flag), changed = (stage) => member in stage && !stage.own;
-  likely = moving ? { ...stages, chain: stages.chain.map((stage) =>
-    changed(stage) ? { ...stage, [member]: Number(value) } : stage) } : null;
+  likely = { ...stages, chain: stages.chain.map((stage) =>
+    changed(stage) ? { ...stage, [member]: Number(value) } : stage) };
   options.set(flag, value);
   update(moving);
 };

@@ -73,6 +73,7 @@ let took = 0, pause = 0;
 const update = (moving = false, keep = true) => {
   asked++;
   refused = "";
+  if (!moving) likely = null;
   pins = pins.filter((pin) => pin.compared || options.get("preset") === `./${fileOf(pin)}`);
   if (!moving && keep) remember();
   document.body.setAttribute("aria-busy", "true");

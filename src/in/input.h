@@ -63,7 +63,7 @@ struct place {
     enum row_use use;
 };
 
-// What a format notes on the numbers of a row.
+// Facts about the numbers and texts of a row that its format knows, as bits.
 enum row_fact {
     ROW_RAW = 1,         // they are of a raw file, which does not tell their type
     ROW_MASKED = 2,      // a reply has a sampling mask, which is not read

@@ -522,6 +522,27 @@ const checks = {
     }
     await close(page);
   },
+  // A look during a drag begins with the expected chain. At 1, top-p is off, which is not expected.
+  "during a drag the cards show what they show after it, also of a chain that was not expected": async () => {
+    const page = await open();
+    const cards = () => page.$$eval("#chain > li:not([data-stage=top_p])", (items) => items.map((item) =>
+      [item.dataset.stage, item.querySelector(".caption")?.textContent, item.querySelector(".kept")?.getAttribute("d")]));
+    const shown = [JSON.stringify(await cards())];
+    for (const position of [0.5, 1, 0.3]) {
+      const { node, box, y } = await reach(page, sliderOf("top-p")), value = Number(await node.inputValue());
+      const x = (v) => box.x + 8 + v * (box.width - 16);
+      await page.mouse.move(x(value), y);
+      await page.mouse.down();
+      for (let i = 1; i <= 6; i++) await page.mouse.move(x(value + (position - value) * i / 6), y);
+      await rest(page);
+      const held = await cards();
+      await change(page, () => page.mouse.up());
+      assert.deepEqual(held, await cards());
+      shown.push(JSON.stringify(held));
+    }
+    assert.equal(new Set(shown).size, 4);
+    await close(page);
+  },
   "pins and sweeps become variants": async () => {
     const page = await open(), start = await ids(page);
     await change(page, () => page.click("#pin"));
