@@ -3,8 +3,10 @@
 // a movement while a page is made.
 
 const STOP_AFTER = 2000; // milliseconds after which a run can be stopped
-const SLOW = 300;        // milliseconds: a page that takes longer waits until a movement pauses for PAUSE_LONG
-const PAUSE = 45, PAUSE_LONG = 400; // milliseconds without a movement, after which a page is made
+// A page is shown when a movement has paused for PAUSE milliseconds, so that it does not delay the cards. If the last
+// page took less than QUICK, sampl makes the next one within the pause, from PAUSE_SHORT on. Else sampl begins behind
+// the pause; behind PAUSE_LONG if the last page took more than SLOW.
+const PAUSE = 55, PAUSE_SHORT = 35, PAUSE_LONG = 400, QUICK = 100, SLOW = 600;
 const decoder = new TextDecoder();
 
 const unpack = async (id) => { // base64 of gzip
@@ -69,18 +71,23 @@ const forgetFile = (name) => {
 
 let asked = 0;  // the number of the newest state
 let made = { page: 0, look: 0 }, busyWith = { page: false, look: false };
-let took = 0, pause = 0;
+let took = 0, movedAt = -Infinity, wake = () => {};
+// Waits until nothing has moved for this time, or a newer state is asked for.
+const still = (milliseconds) => new Promise((done) => {
+  wake = done;
+  setTimeout(done, movedAt + milliseconds - performance.now());
+});
 const update = (moving = false, keep = true) => {
   asked++;
+  movedAt = moving ? performance.now() : -Infinity;
+  wake();
   refused = "";
   if (!moving) likely = null;
   pins = pins.filter((pin) => pin.compared || options.get("preset") === `./${fileOf(pin)}`);
   if (!moving && keep) remember();
   document.body.setAttribute("aria-busy", "true");
   void follow("look", look);
-  clearTimeout(pause);
-  if (moving) pause = setTimeout(() => void follow("page", makePage), took > SLOW ? PAUSE_LONG : PAUSE);
-  else void follow("page", makePage);
+  void follow("page", makePage);
 };
 // Looks at the chosen row again; the page stays.
 const lookAgain = () => {
@@ -124,12 +131,15 @@ const look = async () => {
 
 // Makes a page, and shows it unless a newer state is asked for.
 const makePage = async (outdated) => {
+  await still(took < QUICK ? PAUSE_SHORT : took < SLOW ? PAUSE : PAUSE_LONG);
+  if (outdated()) return;
   const begun = performance.now(), words = [...inputWords(), ...chainWords()], has = named("rows").length > 0;
   const offer = () => byId("state").replaceChildren("Running… ", make("button", { onclick: pages.stop }, "Stop"));
   const late = setTimeout(offer, STOP_AFTER);
   const page = await sampl(...(has ? [...wholeCommand(), "-O", "html"] : [...words, "--print-chain"]));
   clearTimeout(late);
   took = performance.now() - begun;
+  await still(PAUSE);
   if (outdated()) return;
   byId("command").textContent = ["sampl", ...wholeCommand()].map(quote).join(" ");
   say(page.stderr);

@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 enum {
-    BLOCK = 1 << 20, // bytes read at a time
-    KEEP = 2 << 20,  // bytes before the current one whose pages stay, and unit of releasing pages
+    BLOCK = 1 << 20,       // bytes read at a time: of a pipe, several rows
+    SIZED_BLOCK = 1 << 16, // of a file that can be read from any place: little more than the rows that are asked for
+    KEEP = 2 << 20,        // bytes before the current one whose pages stay, and unit of releasing pages
 };
 
 // Sets an error of errno. Returns false.
@@ -198,7 +199,8 @@ bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t 
             s->end -= s->start;
             s->start = 0;
         }
-        if (s->cap - s->end < BLOCK && !mem_grow(&s->buf, &s->cap, s->end + BLOCK, 1)) // grows with the data
+        const size_t block = s->sized ? SIZED_BLOCK : BLOCK;
+        if (s->cap - s->end < block && !mem_grow(&s->buf, &s->cap, s->end + block, 1)) // grows with the data
             return err_from_fault(e, fault_memory());
         if (s->ahead && lseek(s->fd, (off_t)s->ahead, SEEK_CUR) < 0)
             return fail("seek", e);
