@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The tests besides `make check`. Each step has a short form for CI and a long form for `make check-long`. usage: all.sh short|long [STEP]
-# Steps run in parallel, one processor each. In the short form some steps take turns from commit to commit.
+# Steps run in parallel. In the short form most steps take turns from commit to commit.
 # A step writes build/steps/STEP.log, in which lines `ran: ...` name counts and seeds. At the end, prints a table of the steps with wall and
 # processor seconds. In the environment: SEED; without it, the long form chooses a seed and prints it.
 # shellcheck disable=SC2317 # the steps are called by their names
@@ -37,11 +37,11 @@ part() {
     pick $(((SAMPL_TEST_TURN + $2) % $1 + 1))/"$1" ''
 }
 
-# In the short form each compiler's sanitizers run a fifth of the tests, not the same one, and a twentieth of the cases of many tests.
+# In the short form each compiler's sanitizers run an eighth of the tests, not the same one, and a twentieth of the cases of many tests.
 gcc_sanitizers() {
     make -s SAN=address,undefined WERROR=1 all units
-    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 5 0) suite build/san
-    ran "gcc's sanitizers: $(pick "part $(part 5 0) of the tests, step 20" 'all tests, step 1')"
+    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 8 0) suite build/san
+    ran "gcc's sanitizers: $(pick "part $(part 8 0) of the tests, step 20" 'all tests, step 1')"
 }
 
 # fuzz_build: builds with clang's sanitizers. One build serves three steps: the others wait for it.
@@ -54,9 +54,9 @@ fuzz_build() {
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
     fuzz_build
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 5 2) \
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 8 3) \
         suite build/fuzz
-    ran "clang's sanitizers: $(pick "part $(part 5 2) of the tests, step 20" 'all tests, step 1')"
+    ran "clang's sanitizers: $(pick "part $(part 8 3) of the tests, step 20" 'all tests, step 1')"
 }
 
 # targets N: prints each N-th target of the fuzzer; the commit's hash selects them.
@@ -236,17 +236,18 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-# In the short form a commit runs one list of each of these pairs: its hash decides. The other list runs at later commits. The lists of the
-# last pair, which take longest, begin first.
-pairs=('html|explorer' 'llama|threads neon portable' 'gcc_sanitizers|clang_sanitizers fuzzer')
-steps=(lint packages npx same faults soak engines lists library completions)
+# In the short form a commit runs one list of steps of each row: its hash decides. The other lists run at later commits. The lists of the
+# last row, which take longest, begin first.
+rows=('packages|library completions' 'html|explorer|npx' 'llama|neon|threads portable' 'gcc_sanitizers|clang_sanitizers fuzzer')
+steps=(lint same faults soak engines lists)
 turn=$((SAMPL_TEST_TURN / 64))
-for pair in "${pairs[@]}"; do
-    lists=("${pair%|*}" "${pair#*|}")
-    if [ "$form" = short ]; then lists=("${lists[turn % 2]}"); fi
+for row in "${rows[@]}"; do
+    IFS='|' read -ra lists <<<"$row"
+    n=${#lists[@]}
+    if [ "$form" = short ]; then lists=("${lists[turn % n]}"); fi
     # shellcheck disable=SC2206 # a list is words
     steps=(${lists[@]} "${steps[@]}")
-    turn=$((turn / 2))
+    turn=$((turn / n))
 done
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
@@ -273,9 +274,12 @@ export here logs form
 rm -rf "$logs"
 mkdir -p "$logs"
 status=0
-printf '%s\n' "${steps[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run_step {}' || status=1
-steps+=(installed)
-bash -c 'run_step installed' || status=1
+# One step more than there are processors, as browsers and packages often wait.
+printf '%s\n' "${steps[@]}" | xargs -P "$(($(nproc) + 1))" -I{} bash -c 'run_step {}' || status=1
+if [[ " ${steps[*]} " == *' packages '* ]]; then
+    steps+=(installed)
+    bash -c 'run_step installed' || status=1
+fi
 echo
 cat "$logs"/*.end
 grep -h '^ran: ' "$logs"/*.log || :
