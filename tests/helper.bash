@@ -14,7 +14,7 @@ SAMPL=${SAMPL:-$ROOT/build/sampl}
 UNITS=${UNITS:-$ROOT/build/unit}
 AUSTEN=$ROOT/samples/austen.f16
 export ROOT SAMPL UNITS AUSTEN
-unset SAMPL_CPU NO_COLOR
+unset SAMPL_CPU NO_COLOR MAKEFLAGS MAKELEVEL # of `make check`, which does not call the makes of tests
 # Tests of all bytes of a file, or of all calls of a run, use each STEP-th one from START on. Random tests run a STEP-th of the cases of
 # `make check-long`. START changes with the commit, so that later commits test the other bytes.
 STEP=${SAMPL_TEST_STEP:-4}
@@ -146,7 +146,7 @@ copy_tree() {
 build_tree() {
     printf '#!/bin/sh\nexec "%s" "$@" -O0 -U_FORTIFY_SOURCE -Werror\n' "${CC:-cc}" >quick-cc
     chmod +x quick-cc
-    env -u MAKEFLAGS make -s -C tree BUILD=build CC="$PWD/quick-cc" FLAGS="$(cat tree/build/flags 2>/dev/null)" all >make.log 2>&1 ||
+    make -s -C tree BUILD=build CC="$PWD/quick-cc" FLAGS="$(cat tree/build/flags 2>/dev/null)" all >make.log 2>&1 ||
         { cat make.log; return 1; }
 }
 

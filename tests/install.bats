@@ -14,7 +14,6 @@ setup_file() {
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     BUILT=$BATS_FILE_TMPDIR
-    unset MAKEFLAGS MAKELEVEL
 }
 
 # make_target TARGET ARGUMENT...: runs make with the program that setup_file built.

@@ -6,7 +6,6 @@ load helper
 # Builds the library, and links two programs with it.
 setup_file() {
     export LC_ALL=C LIBSAMPL=$ROOT/build/libsampl.so.0 CC=${CC:-cc}
-    unset MAKEFLAGS MAKELEVEL
     mkdir -p "$ROOT/build"
     flock "$ROOT/build/lib.lock" make -s -j2 -C "$ROOT" lib BUILD=build SAN= >&2 # other files of steps may build it, too
     cd "$BATS_FILE_TMPDIR" || return 1
@@ -149,7 +148,6 @@ for option in json.load(sys.stdin)["options"]:
 
 @test "make install-lib and make uninstall: files, and a program built by pkg-config" {
     need pkg-config
-    unset MAKEFLAGS MAKELEVEL
     make -s -C "$ROOT" BUILD=build SAN= PREFIX=/usr DESTDIR="$PWD/root" install-lib >messages 2>&1 || { cat messages; return 1; }
     (cd root/usr && find . ! -type d -printf '%P %m\n' | sort) | diff - <(printf '%s\n' 'include/sampl.h 644' 'lib/libsampl.a 644' 'lib/libsampl.so 777' \
         'lib/libsampl.so.0 755' 'lib/pkgconfig/libsampl.pc 644' 'share/man/man3/sampl.3 644')
