@@ -310,6 +310,13 @@ release: static windows npm deb site ## put all that a release has into build/re
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$$(git log -1 --format=%ct)" -C build -c site | gzip -9n >$(RELEASE)/sampl-$(VERSION)-site.tar.gz
 	cd $(RELEASE) && sha256sum -- * >SHA256SUMS && ls -l
 
+SITE := build/site
+site: $(EXPLORER) ## build the site: the manual with a search, the explorer, the vectors: build/site (mandoc, cmark-gfm, as explorer)
+	$(Q)packaging/site/make.sh $(SITE) $(EXPLORER)
+
+manual: $(BUILD)/sampl ## write the generated blocks of the manual pages from the program's tables
+	$(Q)for page in $(MAN); do packaging/manual.sh $< $$page >$$page.new && mv $$page.new $$page || exit 1; done
+
 C_FILES := $(wildcard src/*.[ch] src/*/*.[ch] tests/cover.c tests/inject.c tests/lib_check.c tests/fuzz/*.c tests/unit/*.[ch] tests/llama/*.[ch] tests/llama/*.cpp samples/get/*.c samples/lib/*.c samples/live/*.c)
 
 .PHONY: fmt
@@ -333,13 +340,6 @@ clean: ## remove everything built
 	rm -rf build
 
 .PHONY: help
-SITE := build/site
-site: $(EXPLORER) ## build the site: the manual with a search, the explorer, the vectors: build/site (mandoc, cmark-gfm, as explorer)
-	$(Q)packaging/site/make.sh $(SITE) $(EXPLORER)
-
-manual: $(BUILD)/sampl ## write the generated blocks of the manual pages from the program's tables
-	$(Q)for page in $(MAN); do packaging/manual.sh $< $$page >$$page.new && mv $$page.new $$page || exit 1; done
-
 help: ## print this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile tests/tests.mk | expand -t 14
 	@echo "Variables: PREFIX DESTDIR CC CFLAGS SAN=address,undefined WERROR=1 V=1"
