@@ -73,7 +73,7 @@ agrees() {
     sed 1d ids >shifted && head -n 1 ids >>shifted
     run -4 austen --repeat-penalty 2 --expect @shifted
     [[ ${lines[0]} == "row 0: expected $(sed -n 2p ids), the chain gives $(sed -n 1p ids)" ]]
-    [[ $output == *' removed it: '*' was reached at rank '*'draw 0.'* ]]
+    [[ $output == *' removed it: '*': ranks 1 to '*' hold '*'draw 0.'* ]]
     # -o has the report.
     run -4 austen --repeat-penalty 2 --expect @shifted -o report
     [ -z "$output" ]
@@ -124,7 +124,7 @@ broken_port() {
     run -4 austen "${chain[@]}" --after top_p --emit logits --expect port.npy
     grep -qx '244 of 256 rows differ' <<<"$output" # the other rows have one token, which the port keeps
     [ "$(grep -E '^  [0-9]+  ' <<<"$output")" = $'  239  top_p: one less\n  5  top_p: a tie' ]
-    [ "$(grep -c ' is lost: top_p keeps it: 0.9 was reached at rank ' <<<"$output")" = 244 ]
+    [ "$(grep -c ' is lost: top_p keeps it: ranks 1 to [0-9]* hold 0.9' <<<"$output")" = 244 ]
     [ "${lines[0]}" = 'row 0: 1 of 4096 numbers differ, the first:' ]
     [[ ${lines[1]} == '  '*': expected -inf, the chain gives '* ]]
     austen --samplers top_k --emit logits -O npy >port.npy
@@ -275,6 +275,7 @@ broken_port() {
     done <<'END'
 epsilon_cutoff --epsilon-cutoff=.30425 --epsilon-cutoff=.30435 [2,1.3,0]
 p_less --min-keep=0 --min-keep=0 [0,-0.1822,-0.693147] [0,-0.1824,-0.693147]
+min_k --min-k=0 --min-k=0 [2,1,-1.0004] [2,1,-0.9996]
 p_less_norm --min-keep=0 --min-keep=0 [0,-0.693147,-1.0350,-4] [0,-0.693147,-1.0354,-4]
 END
     run -0 sampl -s 1 --samplers epsilon_cutoff --epsilon-cutoff .30435 --tolerance 1e-3 --expect 1 <<<'[2,1.3,0]'

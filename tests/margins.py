@@ -9,12 +9,14 @@ import subprocess
 import sys
 
 RANGES = {"--top-p": (.2, .9), "--min-p": (.05, .9), "--epsilon-cutoff": (.02, .4), "--eta-cutoff": (.05, .9), "--typical": (.1, .95),
-          "--top-h": (.2, .9), "--tfs": (.1, .95), "--p-step": (.1, .95), "--top-a": (.1, .95), "--top-nsigma": (.1, 2), "--xtc-threshold": (.02, .4)}
+          "--top-h": (.2, .9), "--tfs": (.1, .95), "--p-step": (.1, .95), "--top-a": (.1, .95), "--top-nsigma": (.1, 2), "--xtc-threshold": (.02, .4),
+          "--min-k": (.1, 30)}
 ENGINES = {"transformers": "--top-p --min-p --epsilon-cutoff --eta-cutoff --typical --top-h", "vllm": "--top-p --min-p",
            "vllm-v2": "--top-p --min-p", "mlx": "--top-p --min-p", "sglang": "--top-p --min-p", "ollama": "--top-p --min-p",
            "akunu": "--top-p --min-p", "akunu-gpu": "--top-p --min-p", "batch": "--top-p"}
 STAGES = {"top_p": "--top-p", "min_p": "--min-p", "epsilon_cutoff": "--epsilon-cutoff", "eta_cutoff": "--eta-cutoff", "typ_p": "--typical",
-          "top_h": "--top-h", "tfs": "--tfs", "p_step": "--p-step", "top_a": "--top-a", "top_n_sigma": "--top-nsigma", "xtc=1": "--xtc-threshold"}
+          "top_h": "--top-h", "tfs": "--tfs", "p_step": "--p-step", "top_a": "--top-a", "top_n_sigma": "--top-nsigma", "xtc=1": "--xtc-threshold",
+          "min_k": "--min-k"}
 
 
 def sampl(args, row):

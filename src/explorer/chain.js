@@ -53,7 +53,7 @@ let focusAfter = "";
 const give = (index, flag, value, moving) => {
   const stage = stages.chain[index];
   if (!stage.own || samplerOf(stage.name).params[0] !== flag) return set(flag, value, moving);
-  stage[memberOf(flag)] = value;
+  stage[memberOf(flag)] = Number(value);
   reorder(samplersNow(), moving);
 };
 

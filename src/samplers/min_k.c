@@ -5,6 +5,8 @@
 #include "sample/cand_private.h"
 #include "sample/sampler.h"
 
+#include <stdlib.h>
+
 static const struct param params[] = {
     {"min-k", "keep those above the steepest cliff of the logits, and TAU divided by their range; below 0: all",
      FLOAT_AT(value_params, value), FINITE, .def = -1, .metavar = "TAU", SLIDER(-1, 20, 0.5)},
@@ -82,9 +84,32 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_top_k(c, keep > least ? keep : least);
 }
 
+// A candidate stays if a gap below it is steeper than all gaps above it, or if tau goes into the range as often as its
+// rank says. The number is the larger of both quotients, and its limit is 1.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    float *const x = compared_ranked(of);
+    double above = 0.0, below = 0.0;
+    size_t rank = 1;
+    for (size_t i = 0; x && i + 1 < of->n; i++) {
+        const double w = ((double)x[i] - x[i + 1]) / (double)(i + 1);
+        if (x[i] > of->own) {
+            above = fmax(above, w);
+            rank++;
+        } else {
+            below = fmax(below, w);
+        }
+    }
+    const double range = x ? (double)x[0] - x[of->n - 1] : 0.0;
+    free(x);
+    return range > 0.0 ? distance_between(fmax(below / above, stage_first(stage) / range / (double)rank), 1.0)
+                       : INFINITY;
+}
+
 const struct sampler sampler_min_k = {.name = "min_k",
                                       .letter = 'g',
                                       .foreign = true,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, -FLT_TRUE_MIN}, // from 0 on
-                                      .apply = apply};
+                                      .apply = apply,
+                                      .distance = distance};

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NEAR 0.01 // a stage whose last kept candidate is nearer to the limit counts as its edge in place of others
+
 // The place of the candidate of a step with the lowest rank.
 static size_t last_place(const struct log *l, const struct log_step *step)
 {
@@ -138,7 +140,7 @@ static const struct log_step *follow(const struct log *l, const struct kern *ker
             x->rank = step_rank(l, kern, step, at);
         else if (before)
             removal = step;
-        if (has_limit(step) && step->n < step[-1].n && last_kept(l, step) == last)
+        if (has_limit(step) && last_kept(l, step) == last && last_kept(l, step - 1) != last)
             *edge = step;
     }
     return removal;
@@ -207,24 +209,23 @@ double expected_distance(const struct expected *x)
 }
 
 // Measures a kept candidate by the stage that was nearest to removing it: also one that removed no other candidate.
-// edge: the stage that counts if no other was nearer, or NULL.
+// edge: the stage that counts if no other was nearer than `least`, or NULL.
 static void measure_nearest(const struct log *l, const struct kern *kern, const struct log_step *end,
-                            const struct log_step *edge, struct expected *x)
+                            const struct log_step *edge, uint32_t id, double least, struct expected *x)
 {
     const struct log_step *nearest = edge;
-    double least = INFINITY;
     for (const struct log_step *step = l->step + 1; step <= end; step++) {
-        struct expected other = {.id = x->id, .margin = INFINITY};
-        if (!has_limit(step) || log_find(l, step - 1, x->id) == SIZE_MAX)
+        struct expected other = {.margin = INFINITY};
+        if (!has_limit(step) || log_find(l, step - 1, id) == SIZE_MAX)
             continue;
-        measure_edge(l, kern, step, x->id, &other);
+        measure_edge(l, kern, step, id, &other);
         if (expected_distance(&other) < least) {
             nearest = step;
             least = expected_distance(&other);
         }
     }
     if (nearest)
-        measure_edge(l, kern, nearest, x->id, x);
+        measure_edge(l, kern, nearest, id, x);
 }
 
 void trace_kept(const struct log *l, const struct cand *c, const struct log_step *end, struct expected *x)
@@ -232,7 +233,7 @@ void trace_kept(const struct log *l, const struct cand *c, const struct log_step
     const struct log_step *const edge = find_removal(l, c, end, x);
     x->edge = last_kept(l, end);
     if (x->kept)
-        measure_nearest(l, c->kern, end, edge, x);
+        measure_nearest(l, c->kern, end, edge, x->id, INFINITY, x);
 }
 
 void trace_expected(const struct log *l, const struct cand *c, struct expected *x)
@@ -250,7 +251,7 @@ void trace_expected(const struct log *l, const struct cand *c, struct expected *
     // If the token was kept, would it have been chosen without the last candidate, which a port may not keep?
     const struct interval then = share_of(c, x->id, last);
     x->edge = last;
-    if (edge && then.low < x->draw && x->draw <= then.high)
-        measure_edge(l, c->kern, edge, last, x);
+    if (then.low < x->draw && x->draw <= then.high)
+        measure_nearest(l, c->kern, end, edge, last, NEAR, x);
     x->margin = fmin(x->margin, fmin(fabs(x->draw - x->wanted.low), fabs(x->draw - x->wanted.high)));
 }

@@ -85,9 +85,12 @@ static void explain(struct dest *d, const struct record *r, const struct expecte
     if (x->noisy)
         builder_format(b, "  with noise %" PRIu32 " has %.9g, %" PRIu32 " has %.9g, %.3g more\n", x->id,
                        x->wanted_value, r->chosen, x->chosen_value, x->chosen_value - x->wanted_value);
-    if (x->edge_of)
-        builder_format(b, "  without %" PRIu32 ", the last that %s keeps (limit %s), the draw lies in %" PRIu32 "'s\n",
-                       x->edge, x->edge_of, named_text(&x->limit, room), x->id);
+    if (!x->edge_of)
+        return;
+    builder_format(b, "  without %" PRIu32 ", the last that %s keeps", x->edge, x->edge_of);
+    if (x->limit.name)
+        builder_format(b, " (limit %s)", named_text(&x->limit, room));
+    builder_format(b, ", the draw lies in %" PRIu32 "'s\n", x->id);
 }
 
 static void id_text(struct expect *v, const struct record *r, const struct expected *x)

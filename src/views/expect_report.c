@@ -129,9 +129,9 @@ void expect_limit_text(struct builder *b, const struct expected *x)
         builder_format(b, ", %s%s%s\n", x->listed ? "below the list" : "not listed", *limit ? "; its limit is " : "",
                        limit);
     else if (x->limits == LIMITS_SUM && isnan(x->reached))
-        builder_format(b, ": %s was reached at rank %zu, it has rank %zu\n", limit, x->last, x->rank);
+        builder_format(b, ": ranks 1 to %zu are kept, limit %s, it has rank %zu\n", x->last, limit, x->rank);
     else if (x->limits == LIMITS_SUM)
-        builder_format(b, ": %s was reached at rank %zu (%.8f), it has rank %zu\n", limit, x->last, x->reached,
+        builder_format(b, ": ranks 1 to %zu hold %.8f, limit %s, it has rank %zu\n", x->last, x->reached, limit,
                        x->rank);
     else if (x->limits == LIMITS_RATIO)
         builder_format(b, ": %.*g of the largest, limit %s\n", x->margin < 1e-4 ? 9 : 3, x->reached, limit);
