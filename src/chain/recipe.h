@@ -147,9 +147,9 @@ struct recipes {
     bool lenient;         // unknown names of samplers are left out, with a warning
     struct builder notes; // on drafts (base/note.h); the program prints and clears them
 
-    struct builder printed; // notes that the program has printed and prints only once, one a line
-    bool warned_breakers, warned_typ_p, warned_model; // the program prints these warnings for one of several chains
-    bool of_model[CATALOG_MOST]; // by number of the catalog: the value is what the model's metadata recommends
+    struct builder printed;             // notes that the program has printed and prints only once, one a line
+    bool warned_breakers, warned_model; // the program prints these warnings for one of several chains
+    bool of_model[CATALOG_MOST];        // by number of the catalog: the value is what the model's metadata recommends
 };
 
 // Every recipe must be dropped before recipes_free.

@@ -170,36 +170,14 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
     return ok;
 }
 
-// Can masked candidates reach typ_p, so that llama.cpp computes NaN? A grammar masks candidates if the first choice
-// does not fit. top_n_sigma and a forced token of the reasoning budget mask candidates, too. top_p and min_p remove
-// masked candidates. A banned token has the last rank, so that top_k removes it, too.
-static bool typ_p_meets_masked(const struct recipe *r)
-{
-    bool masked = r->parts.rules || recipe_budget(r), banned = false;
-    for (size_t i = 0; i < r->parts.biases->n; i++)
-        banned = banned || r->parts.biases->bias[i].bias == -INFINITY;
-    for (const struct stage *stage = NULL; (stage = recipe_next(r, stage));) {
-        const struct sampler *const s = stage->sampler;
-        if (s == &sampler_typ_p)
-            return masked || banned;
-        masked = (masked || s == &sampler_top_n_sigma) && s != &sampler_top_p && s != &sampler_min_p;
-        banned = (banned || s == &sampler_bans) && s != &sampler_top_k && s != &sampler_top_p && s != &sampler_min_p;
-    }
-    return false;
-}
-
-// Prints warnings on the chain, each at most once in a run, as several chains may have the same cause.
+// Prints a warning on the chain once in a run, as several chains may have the same cause.
 static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 {
-    if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry) &&
-        !r->warned_breakers) {
-        message_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
-        r->warned_breakers = true;
-    }
-    if (!recipe->parts.engine->options && typ_p_meets_masked(recipe) && !r->warned_typ_p) {
-        message_warn("typ_p can meet masked candidates here; llama.cpp computes NaN then, and may choose other tokens");
-        r->warned_typ_p = true;
-    }
+    if (r->vocab || !recipe->parts.breakers->breakers.n_texts || !recipe_runs(recipe, &sampler_dry) ||
+        r->warned_breakers)
+        return;
+    message_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
+    r->warned_breakers = true;
 }
 
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *given, struct err *e)

@@ -76,15 +76,16 @@ static bool some_bias(const struct job *j, size_t n, uint32_t id)
 // Later rows may have another width.
 static void note_strange_biases(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
-    if (!r->n_vocab || !note_new(noted, NOTE_BIASES))
+    const size_t n_vocab = r->result->n_vocab;
+    if (!n_vocab || !note_new(noted, NOTE_BIASES))
         return;
     for (size_t k = 0; k < j->variants->n; k++) {
         const struct biases *const b = j->variants->recipe[k]->parts.biases;
         for (size_t i = 0; i < b->n_given; i++)
-            if (b->bias[i].id >= r->n_vocab && !some_bias(j, k, b->bias[i].id))
+            if (b->bias[i].id >= n_vocab && !some_bias(j, k, b->bias[i].id))
                 message_note("--logit-bias: the bias of token %" PRId32 " has no effect on row %" PRIu64
                              ", which has a vocabulary of %zu tokens",
-                             (int32_t)b->bias[i].id, r->row->number, r->n_vocab);
+                             (int32_t)b->bias[i].id, r->row->number, n_vocab);
     }
 }
 
@@ -148,12 +149,24 @@ static void note_reply(const struct job *j, unsigned *noted, const struct noted_
                      factor);
 }
 
+// Warns of the first row in which typ_p of llama.cpp adds 0 times the logarithm of 0 to the entropy, in any variant.
+static void warn_of_zero(const struct job *j, unsigned *noted, const struct noted_row *r)
+{
+    for (size_t k = 0; k < j->variants->n && r->row->place.use == ROW_SAMPLED; k++)
+        if (r->result[k].ok && r->result[k].record.met_zero && !j->variants->recipe[k]->parts.engine->options &&
+            note_new(noted, NOTE_ZERO))
+            message_warn("row %" PRIu64 ": typ_p meets candidates of probability 0; llama.cpp computes NaN then, and "
+                         "may choose other tokens",
+                         r->row->number);
+}
+
 void note_seen(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
     note_widths(j, noted, r);
     note_strange_biases(j, noted, r);
     note_own_history(j, noted, r);
     note_reply(j, noted, r);
+    warn_of_zero(j, noted, r);
 }
 
 // ---- behind the rows

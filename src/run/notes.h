@@ -8,7 +8,7 @@
 #include "views/job.h"
 
 // Notes that a run prints once.
-enum run_note { NOTE_BIASES, NOTE_WIDTHS, NOTE_HISTORY, NOTE_NUMBERS, NOTE_LOGITS, NOTE_FACTOR, NOTE_MASK };
+enum run_note { NOTE_BIASES, NOTE_WIDTHS, NOTE_HISTORY, NOTE_NUMBERS, NOTE_LOGITS, NOTE_FACTOR, NOTE_MASK, NOTE_ZERO };
 
 // Adds the kind to the set *noted of bits. Returns whether it is new there.
 bool note_new(unsigned *noted, enum run_note kind);
@@ -19,7 +19,8 @@ void note_settings(const struct job *j);
 // A row with what is known of it once it has been sampled.
 struct noted_row {
     const struct input_row *row, *other; // other: that of the variants
-    size_t width, n_vocab;               // of the row
+    const struct result *result;         // of each variant, if the row is sampled
+    size_t width;                        // of the row
     bool partial;                        // the row is a good list of log-probabilities
     bool before;                         // rows precede it
 };

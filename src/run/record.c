@@ -112,6 +112,7 @@ struct fault record_fill(const struct job *j, struct log *l, struct cand *c, con
     struct record *const rec = &res->record;
     rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;
+    rec->met_zero = cand_met_zero(c);
     rec->scored = (uint32_t)known;
     rec->accepted = known;
     if ((job_records(j, RECORD_STATS) && !after_measure(&l->after, c)) ||

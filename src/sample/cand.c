@@ -125,7 +125,7 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
     s->round = false;
     s->cut = row_cut(row->type);
     s->scratch_taken = 0;
-    s->has_noise = false;
+    s->has_noise = s->met_zero = false;
     for (size_t i = 0; c->measure && i < MEASURES_MOST; i++)
         c->measure[i] = NAN;
     c->fault = fault_none();
@@ -308,6 +308,8 @@ size_t cand_argmax(const struct cand *c)
     const float *const x = cand_block(c, b, tmp, &len);
     return b * KERN_BLOCK + c->kern->argmax(x, len);
 }
+
+bool cand_met_zero(const struct cand *c) { return c->store->met_zero; }
 
 // The logit from which on an element that cand_block returns is not masked.
 static float unmasked_from(const struct cand *c, size_t b)

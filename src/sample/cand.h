@@ -173,6 +173,9 @@ float cand_max(const struct cand *c);
 // How many candidates are not masked, or `most` if more. O(n), but only as far as `most`.
 size_t cand_alive(const struct cand *c, size_t most);
 
+// Did typ_p meet a candidate of probability 0, masked or not? O(1).
+bool cand_met_zero(const struct cand *c);
+
 // ---- changing logits
 
 // For each candidate among ids: logit = f(logit, index of its id in ids, arg). O(ids) on a dense row, O(n) on a list.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The inside of the candidate store: for cand*.c, nucleus.c, draw.c and chain.c, and for five samplers that work on
-// blocks or on the row as it lies in memory: adaptive_p, gumbel, min_k, top_n_sigma and engine_stages.
+// blocks or on the row as it lies in memory, adaptive_p, gumbel, min_k, top_n_sigma and engine_stages, and typ_p.
 #ifndef SAMPL_SAMPLE_CAND_PRIVATE_H
 #define SAMPL_SAMPLE_CAND_PRIVATE_H
 
@@ -28,6 +28,7 @@ struct cand_store {
     struct noised *noised; // [c->n] if the selector filled it
     size_t noised_cap;
     bool has_noise;
+    bool met_zero; // typ_p met a candidate of probability 0
 };
 
 // ---- blocks (cand_block.c). A list has blocks, too: KERN_BLOCK candidates each.
