@@ -111,3 +111,14 @@ lists() {
         [ $((k + ${i:-0})) -eq $((n - (n < 3 ? n : 3))) ] || { cat notes; return 1; }
     done
 }
+
+@test "--draws: rows with one candidate do not show a missing token, and lines behind --rows are not tested" {
+    printf '%s\n' '[0,0]' '[0,null]' '[0,0]' >rows.json
+    printf '0 1 %.0s' {1..10} >draws && echo >>draws
+    sampl -s 1 --neutral --draws draws -O json --rows 0:1 rows.json >alone
+    printf '0 %.0s' {1..300} >>draws && echo >>draws && echo 1 >>draws
+    run --separate-stderr sampl -s 1 --neutral --draws draws -O json --rows 0:2 rows.json
+    [ "$(jq .verdict.missing <<<"$output")" = "$(jq .verdict.missing alone)" ]
+    [ "$(jq .draws <<<"$output")" = 320 ]
+    [ "$stderr" = 'sampl: note: --draws: draws has 3 lines; those after line 2 are not tested' ]
+}

@@ -22,7 +22,7 @@ struct draw_sums {
     double by_rank[RANK_CLASSES], expected[RANK_CLASSES];
     double variance[RANK_CLASSES][RANK_CLASSES]; // covariances of by_rank; [i][k] with k <= i
     double chi2, df, ratio;                      // by token
-    uint64_t last, last_rows;                    // last_rows: rows with several kept candidates
+    uint64_t last, last_draws;                   // last_draws: all draws from rows with several kept candidates
     double last_expected;
     double score[BETAS], information[BETAS];
 };

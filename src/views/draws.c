@@ -292,7 +292,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-// An error if no row had a draw. Notes lines of the file that no row has used.
+// An error if no row had a draw. Notes lines of the file behind the last row that was read.
 static bool end(void *self, enum ending how, struct err *e)
 {
     struct draws_view *const v = self;
@@ -309,7 +309,7 @@ static bool end(void *self, enum ending how, struct err *e)
         return err_set(e, STATUS_DATA, "--draws: %s has no draw from any of the %" PRIu64 " rows", j->args->draws,
                        v->sums.rows);
     if (!job_draws_recorded(j) && j->draws.lines > v->next_row)
-        message_note("--draws: %s has %zu lines; those after line %" PRIu64 " belong to no row", j->args->draws,
+        message_note("--draws: %s has %zu lines; those after line %" PRIu64 " are not tested", j->args->draws,
                      j->draws.lines, v->next_row);
     draw_sums_test(&v->sums, j->args->draws_p, &tests);
     if (v->dest->format->kind == FORMAT_JSON)
