@@ -58,7 +58,7 @@ static const struct param params[] = {
 // What --stats shows of the rows.
 enum { ACTS, STRENGTH, ENTROPY, MOVED, WITHIN };
 static const struct row_measure measures[] = {
-    [ACTS] = {"scatter_acts", "1: scatter changed the row; 0: its collision gate prevented it"},
+    [ACTS] = {"scatter_acts", "1: scatter acted on the row; 0: it was gated, or had one candidate"},
     [STRENGTH] = {"scatter_strength", "strength with which scatter exchanged probability"},
     [ENTROPY] = {"scatter_entropy", "entropy of scatter's candidates, divided by the largest entropy of as many"},
     [MOVED] = {"scatter_moved", "probability that scatter moved: half the sum of |after - before|"},
