@@ -129,6 +129,17 @@ static bool check_part(const struct job *j, struct err *e)
     return true;
 }
 
+// Names what makes a row's distribution depend on the tokens before it, or returns NULL. Generators only carry state.
+static const char *reads_tokens(const struct recipe *recipe)
+{
+    if (recipe->parts.rules)
+        return "the grammar";
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (stages_carry(s, 1, NULL) == CARRY_TOKENS)
+            return s->sampler->name;
+    return recipe_budget(recipe) ? "the reasoning budget" : NULL;
+}
+
 bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e)
 {
     const bool masks_late = recipe->parts.rules && !recipe->parts.grammar_first;
@@ -136,7 +147,8 @@ bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct
     if (name)
         return err_set(e, STATUS_USAGE, "--draws: with %s, the distribution of a row depends on an earlier draw%s",
                        name, masks_late ? "; use --grammar-first" : "");
-    if (j->follows == FOLLOWS_CHOSEN && job_carry(j, recipe, true, &name) != CARRY_NOTHING)
+    name = j->follows == FOLLOWS_CHOSEN && !j->args->independent ? reads_tokens(recipe) : NULL;
+    if (name)
         return err_set(e, STATUS_USAGE,
                        "--draws: %s depends on the tokens before a row: give them with --accept, or use --independent",
                        name);
