@@ -134,3 +134,17 @@ lists() {
         done
     done
 }
+
+@test "the note on a history of chosen tokens comes behind a row without its own token, and not behind others" {
+    local note='sampl: note: penalties: without --accept the history is what this run chooses, not the text that the rows were computed for'
+    printf '{"logits":[1,2,3],"accept":%s}\n' 0 1 >known.json
+    echo '{"logits":[3,2,1]}' >>known.json
+    run -0 --separate-stderr sampl -s 1 --repeat-penalty 2 known.json
+    [ -z "$stderr" ]
+    echo '{"logits":[3,2,1],"accept":0}' >>known.json
+    run -0 --separate-stderr sampl -s 1 --repeat-penalty 2 known.json
+    [ "$stderr" = "$note" ]
+    printf '[null,null]\n[1,2]\n' >bad.json
+    run -1 --separate-stderr sampl -s 1 --repeat-penalty 2 --on-error skip bad.json
+    [[ $stderr != *"$note"* ]]
+}

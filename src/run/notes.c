@@ -114,8 +114,15 @@ static bool reads_file(const struct input_config *c)
 static void note_own_history(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
     struct builder names = {0};
-    if (!r->before || r->row->fresh || r->row->seq || r->row->forced >= 0 || !note_new(noted, NOTE_HISTORY) ||
-        !reads_file(j->config))
+    const unsigned bit = 1u << NOTE_CHOSEN;
+    if (r->row->seq || r->row->place.use != ROW_SAMPLED)
+        return;
+    if (r->row->fresh)
+        *noted &= ~bit;
+    const bool chosen = *noted & bit;
+    if (r->result->ok && r->row->forced < 0)
+        *noted |= bit;
+    if (!chosen || !note_new(noted, NOTE_HISTORY) || !reads_file(j->config))
         return;
     job_own_history(j, &names);
     if (names.failed)

@@ -7,8 +7,18 @@
 #include "run/totals.h"
 #include "views/job.h"
 
-// Notes that a run prints once.
-enum run_note { NOTE_BIASES, NOTE_WIDTHS, NOTE_HISTORY, NOTE_NUMBERS, NOTE_LOGITS, NOTE_FACTOR, NOTE_MASK, NOTE_ZERO };
+// Notes that a run prints once. NOTE_CHOSEN is none: the run chose a token of the history.
+enum run_note {
+    NOTE_BIASES,
+    NOTE_WIDTHS,
+    NOTE_HISTORY,
+    NOTE_CHOSEN,
+    NOTE_NUMBERS,
+    NOTE_LOGITS,
+    NOTE_FACTOR,
+    NOTE_MASK,
+    NOTE_ZERO
+};
 
 // Adds the kind to the set *noted of bits. Returns whether it is new there.
 bool note_new(unsigned *noted, enum run_note kind);
@@ -22,7 +32,6 @@ struct noted_row {
     const struct result *result;         // of each variant, if the row is sampled
     size_t width;                        // of the row
     bool partial;                        // the row is a good list of log-probabilities
-    bool before;                         // rows precede it
 };
 void note_seen(const struct job *j, unsigned *noted, const struct noted_row *r);
 

@@ -72,7 +72,7 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     const size_t width = s.row->text ? w->at->width : s.row->logits.n;
     const bool partial = s.result->ok && s.result->record.partial;
     bool good;
-    note_seen(j, &f->noted, &(struct noted_row){s.row, s.other, s.result, width, partial, f->totals.rows > 0});
+    note_seen(j, &f->noted, &(struct noted_row){s.row, s.other, s.result, width, partial});
     misread_note(&f->misread, j->recipes->vocab, s.row, width);
     const bool own_texts = s.row->facts & ROW_TEXTS &&
                            (!j->recipes->vocab || misread_texts(&f->misread, j->recipes->vocab, &f->texts, s.row));
