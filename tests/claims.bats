@@ -148,3 +148,12 @@ lists() {
     run -1 --separate-stderr sampl -s 1 --repeat-penalty 2 --on-error skip bad.json
     [[ $stderr != *"$note"* ]]
 }
+
+@test "a list of logits may need whole rows for top_n_sigma, whose limit a long list decides" {
+    local k
+    for k in 30 1000; do
+        sampl -n 4096 -s 1 --rows :3 --neutral --emit list=$k -O json "$AUSTEN" 2>/dev/null |
+            sampl -s 1 --samplers top_n_sigma --top-nsigma 1.5 2>note >/dev/null
+        [ "$(grep -o '[0-9] of 3 rows.*' note)" = "$([ $k = 1000 ] || echo '2 of 3 rows come out as full rows would, and this chain may need whole rows')" ]
+    done
+}
