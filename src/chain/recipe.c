@@ -111,12 +111,13 @@ const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
 }
 
 // Returns whether a list of the likeliest tokens, if it is long enough, tells what the chain keeps of the full row.
-static bool ends_lists(const struct recipe *recipe)
+// logits: the list tells the deviation of the full row, too.
+static bool ends_lists(const struct recipe *recipe, bool logits)
 {
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
         if (s->sampler->rest.ends && s->sampler->rest.ends(s))
             return true;
-        if (!s->sampler->rest.apply)
+        if (!s->sampler->rest.apply || (s->sampler == &sampler_top_n_sigma && !logits))
             return false;
     }
     return false;
@@ -141,11 +142,11 @@ const struct stage *recipe_reads_logits(const struct recipe *recipe)
     return NULL;
 }
 
-size_t recipe_list_wanted(const struct recipe *recipe)
+size_t recipe_list_wanted(const struct recipe *recipe, bool logits)
 {
     double most = 90.0;
     bool any = false;
-    if (!ends_lists(recipe))
+    if (!ends_lists(recipe, logits))
         return 0;
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
         if (s->sampler->limits != LIMITS_RANK)

@@ -186,9 +186,9 @@ bool stage_has_factor(const struct stage *stage);
 // not tell. NULL: there is none, or a stage before it writes ln p in any row.
 const struct stage *recipe_reads_logits(const struct recipe *recipe);
 
-// Returns how many tokens a server should list for a chain: a few more than the largest top-k keeps. 0: a list of any
-// length leaves a tail, as a draw from all tokens does.
-size_t recipe_list_wanted(const struct recipe *recipe);
+// Returns how many tokens a list should have for a chain: a few more than the largest top-k keeps. 0: a list of any
+// length leaves a tail, as a draw from all tokens does. logits: the list has logits and the size of its tail.
+size_t recipe_list_wanted(const struct recipe *recipe, bool logits);
 
 // Returns the measures of the first enabled sampler that has some, or NULL.
 const struct row_measure *recipe_measures(const struct recipe *recipe);

@@ -198,7 +198,8 @@ void note_partial(const struct job *j, const struct totals *t)
     char advice[120];
     for (size_t i = 0; i < t->n_partial; i++) {
         const bool inexact = t->partial[i].exact < t->partial[i].rows;
-        const size_t own = inexact ? recipe_list_wanted(j->variants->recipe[i]) : 0;
+        const bool tail = t->partial[i].scale == SCALE_LOGITS;
+        const size_t own = inexact ? recipe_list_wanted(j->variants->recipe[i], tail) : 0;
         if (inexact && (chain == SIZE_MAX || (wanted && (!own || own > wanted)))) {
             chain = i;
             wanted = own;
