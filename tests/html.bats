@@ -232,8 +232,9 @@ data() {
     eval "$(command_of page)" >again
     same page again
     html --rows 3 -n 4096 "$AUSTEN" | grep -q 'generated. 1 row of 4096 tokens, sampl'
-    html -f f32 -n 4 < <(f32 1 2 3 4) | grep -q 'generated. Rows of 4 tokens, sampl'
+    html -f f32 -n 4 < <(f32 1 2 3 4) | grep -q 'generated. Rows, the first of 4 tokens, sampl'
     html -f f32 -n 4 /dev/null | grep -q 'generated. No rows, sampl'
+    html <<<'[1,2] [1,2,3]' | grep -q 'generated. Rows, the first of 2 tokens, sampl'
     html --rows 3:5 -n 4096 "$AUSTEN" --vs '--temp 2' | grep -q 'generated. 2 rows of 4096 tokens, sampl'
 }
 

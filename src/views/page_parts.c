@@ -164,8 +164,9 @@ void page_about(const struct page *p, const struct record *r)
         builder_format(b, "%" PRId64 " row%s", d->rows, d->rows == 1 ? "" : "s");
     else
         builder_string(b, r ? "Rows" : "No rows");
+    const bool one_width = d->rows >= 0 && r && !r->file; // rows of JSON, and of several files, may differ in width
     if (r && !r->error)
-        builder_format(b, " of %zu tokens", r->n_vocab);
+        builder_format(b, one_width ? " of %zu tokens" : ", the first of %zu tokens", r->n_vocab);
     builder_format(b, ", sampl %s, seed %" PRIu64 ".</p>\n<p class=\"command\"><code>", SAMPL_VERSION,
                    j->variants->recipe[0]->parts.seed);
     write_command(b, j->args);
