@@ -214,9 +214,27 @@ static bool find_field(const struct means *m, const char *name, size_t len, stru
     return false;
 }
 
+// Returns the option without which a run lacks the column of a field, whose name is [len]. NULL: there is none.
+static const char *needed_option(const char *name, size_t len)
+{
+    struct means all = {0};
+    struct means_field f;
+    for (size_t i = 0; i < SOURCES; i++)
+        if (sources[i].name)
+            all.column[all.n_columns++] =
+                (struct table_column){sources[i].name, sources[i].shown, is_paired(&sources[i]), i};
+    if (!find_field(&all, name, len, &f))
+        return NULL;
+    const enum table_when when = sources[all.column[f.column].source].when;
+    return when == AGAINST ? "--against" : when == ACCEPTS || when == PARTIAL_ACCEPTS ? "--accept" : NULL;
+}
+
 static bool refuse_column(const struct means *m, const char *name, size_t len, struct err *e)
 {
+    const char *const option = needed_option(name, len);
     struct builder all = {.most = 400};
+    if (option)
+        return err_set(e, STATUS_USAGE, "--columns: '%.*s' needs %s", (int)len, name, option);
     for (size_t k = 0; k < m->n_columns; k++)
         builder_format(&all, k ? ", %s" : "%s", m->column[k].name);
     err_set(e, STATUS_USAGE, "--columns: '%.*s' is not one of %s; nor one of these with _se, _diff or _diff_se",
