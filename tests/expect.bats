@@ -88,7 +88,7 @@ agrees() {
     /usr/bin/python3 -c 'import numpy as np; np.save("other.npy", np.loadtxt("other", dtype="<i8"))'
     run -4 austen --rows :9 --expect @other
     [ "${lines[-2]}" = '1 of 9 rows differ' ]
-    for kind in other other.npy "$(paste -sd , other)"; do
+    for kind in other @other other.npy @other.npy "$(paste -sd , other)"; do
         austen --rows :9 --expect "$kind" | cmp - <(echo "$output")
     done
     agrees -n 4096 -s 1 --rows :9 --expect ids "$AUSTEN"

@@ -203,7 +203,7 @@ static bool reads_input_twice(const struct args *a, const char *file)
     bool rows = !a->files.n;
     for (size_t i = 0; i < a->files.n; i++)
         rows = rows || !strcmp(a->files.word[i], "-");
-    return rows && file && !strcmp(file, "-");
+    return rows && file && !strcmp(file + (*file == '@'), "-");
 }
 
 bool args_check(const struct args *a, struct err *e)

@@ -10,14 +10,22 @@
 // If *text is @FILE, reads the file: *text and *content become its content, which the caller frees through *content.
 static bool list_content(const char *flag, const char **text, char **content, struct err *e)
 {
-    const char *const given = *text;
     size_t len;
-    if (*given != '@')
+    if (**text != '@')
         return true;
-    if (!file_slurp(given + 1, 0, content, &len, e))
+    if (!file_slurp(*text + 1, 0, content, &len, e))
         return err_prefix(e, "--%s", flag);
     *text = *content;
-    return strlen(*content) == len || err_set(e, STATUS_USAGE, "--%s: '%s' holds a NUL byte", flag, given);
+    return strlen(*content) == len || err_set(e, STATUS_USAGE, "--%s: not a text: there is a NUL byte", flag);
+}
+
+// Adds to the error of a list the file that it was read from, or @ if the list is the name of a file. Returns false.
+static bool refuse_list(const char *flag, const char *given, struct err *e)
+{
+    const struct err why = *e; // "--FLAG: CAUSE"
+    if (*given == '@' && why.status == STATUS_USAGE)
+        err_set(e, STATUS_USAGE, "--%s: %s%s", flag, given + 1, why.text + strlen("--") + strlen(flag));
+    return hint_file(given, "@", e);
 }
 
 bool value_ids(const char *flag, const char *text, int64_t least, struct ids *ids, struct err *e)
@@ -26,7 +34,7 @@ bool value_ids(const char *flag, const char *text, int64_t least, struct ids *id
     const char *const given = text;
     const bool ok = list_content(flag, &text, &content, e) && ids_read(flag, text, least, ids, e);
     free(content);
-    return ok || hint_file(given, "@", e);
+    return ok || refuse_list(flag, given, e);
 }
 
 // Adds a row, or the rows A:B. The row -1 alone is the range from -1 to the end of the input.
@@ -57,5 +65,5 @@ bool value_rows(const char *flag, const char *text, struct rows *rows, struct er
     while (ok && list_next(&text, &item, &len))
         ok = add_rows(flag, item, len, rows, e);
     free(content);
-    return ok || hint_file(given, "@", e);
+    return ok || refuse_list(flag, given, e);
 }

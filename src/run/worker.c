@@ -98,7 +98,7 @@ static bool known_token(const struct job *j, const struct session *q, const stru
     if (job_expects_recorded(j) && row->recorded < 0)
         return err_set(e, STATUS_DATA, "--expect recorded: the input records no tokens");
     if (job_expects(j) && !job_expects_recorded(j) && !left_out && row->index >= j->expect.n)
-        return err_set(e, STATUS_DATA, "--expect names no token for this row, only %zu", j->expect.n);
+        return err_set(e, STATUS_DATA, "--expect has no token for this row: the list ends after %zu", j->expect.n);
     *token = row->forced;
     if (*token >= 0)
         return in_vocabulary(&(uint32_t){(uint32_t)*token}, 1, token_limit(q, row), "accept", e);
@@ -115,7 +115,7 @@ static bool known_token(const struct job *j, const struct session *q, const stru
         return in_vocabulary(&j->expect.id[row->index], 1, token_limit(q, row), "--expect", e);
     case FOLLOWS_ACCEPT:
         if (row->number >= j->accept.n)
-            return err_set(e, STATUS_DATA, "--accept names no token for this row, only %zu", j->accept.n);
+            return err_set(e, STATUS_DATA, "--accept has no token for this row: the list ends after %zu", j->accept.n);
         *token = j->accept.id[row->number];
     }
     return true;

@@ -191,8 +191,8 @@ const struct row_measure *job_measures(const struct job *j)
     return measures;
 }
 
-// Reads the ids of --expect: those of a list or, if the value is none, of a file with that name. Recorded ones come
-// with the rows.
+// Reads the ids of --expect: those of a list or, if the value is none, of a file with that name, or of @FILE. Recorded
+// ones come with the rows.
 static bool read_expected_ids(struct job *j, struct err *e)
 {
     const char *const given = j->args->expect;
@@ -200,17 +200,22 @@ static bool read_expected_ids(struct job *j, struct err *e)
     struct err why = {0};
     if (job_expects_recorded(j))
         return true;
-    if (value_ids("expect", given, -1, &j->expect, e))
+    const bool file = *given == '@';
+    if (!file && value_ids("expect", given, -1, &j->expect, e))
         return true;
-    if (*given == '@' || e->status != STATUS_USAGE)
+    if (!file && e->status != STATUS_USAGE)
         return false;
-    const bool ok = id_file_read(&f, given, -1, &why);
+    const bool ok = id_file_read(&f, given + file, -1, &why);
     free(f.end);
     free(j->expect.id);
     j->expect = (struct ids){f.id, f.n, f.cap};
     if (!ok && why.status == STATUS_DATA)
         err_set(e, STATUS_USAGE, "--expect: %s; rows of numbers need --emit probs, logprobs or logits", why.text);
-    return ok; // a file that cannot be opened was meant as a list
+    else if (!ok && file) {
+        *e = why;
+        err_prefix(e, "--expect");
+    }
+    return ok; // without @, a file that cannot be opened was meant as a list
 }
 
 // Reads the draws that another program made.
