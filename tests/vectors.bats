@@ -126,6 +126,15 @@ all                   9      6      3      0' ]
     run -1 check --only top_k/flat ./port
     [[ $output == *'top_k/flat: token 0 is not kept'* ]]
     run -1 check --only 'no such name' ./port
-    run -1 check
-    [[ $output == *'YOUR_COMMAND'* ]]
+    for words in '' --help --only; do
+        # shellcheck disable=SC2086
+        run -1 check $words
+        [[ $output == 'Checks a sampler against the test vectors'* ]]
+    done
+    run -1 check ./missing
+    [ "$output" = 'check.py: cannot run ./missing: No such file or directory' ]
+    run -1 check echo hi
+    [ "$output" = 'check.py: echo printed a line that is not an object with a "name"' ]
+    run -1 check --only top_k/one jq -c '{name, id}'
+    [[ $output == *'top_k/one: the answer has no ids, probs'* ]]
 }

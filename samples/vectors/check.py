@@ -7,7 +7,6 @@ YOUR_COMMAND reads the lines of the vectors on standard input, and writes a line
 --only TEXT: only lines whose name contains TEXT. --all: prints every wrong line, not only the first three of a file.
 Exit status: 0 if all lines are right, or if only lines with "edge" are wrong; else 1."""
 import json
-import math
 import os
 import subprocess
 import sys
@@ -16,16 +15,12 @@ PROBABILITY = 1e-4  # by which part of itself a probability may differ
 SMALLEST = 1e-7  # or by how much, where it is small
 
 
-def agrees(got, want):
-    return abs(got - want) <= max(PROBABILITY * want, SMALLEST) if math.isfinite(got) else False
-
-
 def fault(line, got):
     """What is wrong with an answer; None: nothing."""
-    if got is None:
-        return "no answer"
-    last = line["stages"][-1]
-    kept = dict(zip(got["ids"], got["probs"]))
+    absent = [member for member in ("ids", "probs", "id") if member not in (got or {})]
+    if absent:
+        return f"the answer has no {', '.join(absent)}" if got else "no answer"
+    last, kept = line["stages"][-1], dict(zip(got["ids"], got["probs"]))
     missing = [i for i in last["ids"] if i not in kept]
     if len(got["ids"]) != last["n"]:
         more = f", without {missing[0]}" if missing else ""
@@ -33,7 +28,7 @@ def fault(line, got):
     if missing:
         return f"token {missing[0]} is not kept"
     for i, want in zip(last["ids"], last["probs"]):
-        if not agrees(kept[i], want):
+        if not abs(kept[i] - want) <= max(PROBABILITY * want, SMALLEST):  # NaN is not, either
             return f"token {i} has probability {kept[i]:.7g}; expected is {want:.7g}"
     if got["id"] != line["id"]:
         return f"token {got['id']} is chosen; expected is {line['id']}, draw {line['draw']}"
@@ -48,17 +43,22 @@ def vectors():
 
 def answers(command, lines):
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        print(f"{command[0]} ended with status {done.returncode}")
-    return {got["name"]: got for got in map(json.loads, done.stdout.splitlines())}
+    try:
+        done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True)
+        if done.returncode:
+            print(f"{command[0]} ended with status {done.returncode}")
+        return {got["name"]: got for got in map(json.loads, done.stdout.splitlines())}
+    except OSError as error:
+        sys.exit(f"check.py: cannot run {command[0]}: {error.strerror}")
+    except (ValueError, TypeError, KeyError):
+        sys.exit(f'check.py: {command[0]} printed a line that is not an object with a "name"')
 
 
 def main():
     words, only, shown = sys.argv[1:], "", 3
     while words and words[0] in ("--only", "--all"):
-        shown, only, words = (1 << 30, only, words[1:]) if words[0] == "--all" else (shown, words[1], words[2:])
-    if not words:
+        shown, only, words = (1 << 30, only, words[1:]) if words[0] == "--all" else (shown, "".join(words[1:2]), words[2:])
+    if not words or words[0].startswith("-"):
         sys.exit(__doc__)
     lines = [line for line in vectors() if only in line["name"]]
     got, total = answers(words, lines), [0, 0, 0]

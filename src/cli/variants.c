@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "chain/chain.h"
 #include "cli/from_args.h"
+#include "cli/hint.h"
 #include "cli/remarks.h"
 #include "out/message.h"
 
@@ -138,14 +139,19 @@ static bool suggest_vs(const char *why, const char *list, struct err *e)
 
 static bool read_sweep(struct sweep *s, const struct options *o, const char *word, struct err *e)
 {
+    word += strspn(word, "-");
     const size_t len = strcspn(word, "=");
+    char option[64];
     if (!word[len])
         return err_set(e, STATUS_USAGE, "--sweep: '%s' is not OPTION=LIST", word);
     s->row = option_by_name(o, word, len);
     if (s->row && !s->row->set)
         return suggest_vs("--sweep: presets are compared with", word + len + 1, e);
-    if (!s->row)
-        return err_set(e, STATUS_USAGE, "--sweep: there is no option '%.*s'", err_clip_part(word, len, 40), word);
+    if (!s->row) {
+        hint_unknown(o, option, (size_t)snprintf(option, sizeof option, "--%.*s", err_clip_part(word, len, 40), word),
+                     e);
+        return err_prefix(e, "--sweep");
+    }
     if (s->row->group != GROUP_CHAIN)
         return err_set(e, STATUS_USAGE, "--sweep: --%s is not part of a chain: it is the same for all", s->row->name);
     const char *const list = word + len + 1;

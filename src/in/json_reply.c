@@ -274,7 +274,7 @@ static bool check_server_error(const cJSON *root, bool marked, struct err *e)
         error = root;
     if (!error && !marked) // FastAPI, in front of many servers
         error = json_member(root, "detail");
-    if (!error)
+    if (!error || cJSON_IsNumber(error)) // a token "error" of a vocab.json has a number
         return true;
     const char *const string = cJSON_GetStringValue(error);
     const char *const text = string ? string : cJSON_GetStringValue(json_member(error, "message"));

@@ -107,7 +107,8 @@ static bool known_token(const struct job *j, const struct session *q, const stru
         break;
     case FOLLOWS_RECORDED:
         *token = row->recorded;
-        return *token >= 0 || err_set(e, STATUS_DATA, "--accept recorded: the input records no tokens");
+        return *token >= 0 || err_set(e, STATUS_DATA, "--%s recorded: the input records no tokens",
+                                      j->args->accept ? "accept" : "draws");
     case FOLLOWS_EXPECT:
         if (left_out || j->expect.id[row->index] == VOCAB_NONE)
             break;

@@ -252,7 +252,7 @@ static bool ready(const void *self, const struct recipe *own, const struct input
         return false;
     }
     if (job_draws_recorded(j) && row->recorded < 0)
-        return err_set(e, STATUS_DATA, "--draws recorded: the input records no token");
+        return err_set(e, STATUS_DATA, "--draws recorded: the input records no tokens");
     if (!job_draws_recorded(j) && row->number >= j->draws.lines)
         return err_set(e, STATUS_DATA, "--draws: %s has no line for this row, only %zu", j->args->draws,
                        j->draws.lines);
