@@ -318,9 +318,12 @@ static cJSON *read_tree(const char *text, size_t len, const char *section, struc
     if (t.to)
         notation->read(&t);
     const bool whole = t.to && !t.failed;
-    if (whole && (!section || t.found))
+    const bool empty = notation == &ini && !section && t.to && !t.to->child;
+    if (whole && !empty && (!section || t.found))
         return root;
-    if (whole)
+    if (whole && empty)
+        err_set(e, STATUS_USAGE, "no option is in [*], in [default] or before the sections; give a section: FILE:NAME");
+    else if (whole)
         err_set(e, STATUS_USAGE, "there is no section [%.*s]", err_clip(section, 40), section);
     else
         err_from_fault(e, fault_memory());
