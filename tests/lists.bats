@@ -560,7 +560,9 @@ lists() {
     sampl -n 4096 -s 1 --neutral --emit list=50 --accept "@$ROOT/samples/austen.tokens" -O safetensors -o new "$AUSTEN" 2>/dev/null
     cmp new "$ROOT/samples/ci/austen.safetensors"
     sampl -n 4096 -s 1 --top-k 40 --top-p 0.95 "$AUSTEN" | cmp - "$ROOT/samples/ci/austen.ids"
-    # A chain that needs more than the lists have, and one that chooses other tokens, fail the test.
+    # A program that fails, a chain that needs more than the lists have, and one that chooses other tokens, fail the test.
+    SAMPL=false run ! bats "$ROOT/samples/ci/replay.bats"
+    [[ $output != *$'\nok '* ]]
     sed "s/^CHAIN=.*/CHAIN='-s 1 --samplers top_p --top-p 0.95'/" "$ROOT/samples/ci/replay.bats" >long.bats
     sed "s/^CHAIN=.*/CHAIN='-s 1 --top-k 20'/" "$ROOT/samples/ci/replay.bats" >other.bats
     cp "$ROOT"/samples/ci/austen.* .

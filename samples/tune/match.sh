@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Compares samplers at an equal value of one column of the table, such as the share of lost tokens.
+# Compares samplers at an equal value of one column of the table, such as lost.
 set -euo pipefail
 
 usage() {

@@ -71,7 +71,7 @@ SAMPL_API const char *sampl_error(const struct sampl_chain *chain);
 struct sampl_sequence;
 
 // Begins a sequence. Its seed is the chain's seed + offset, unless params named a seed. The program's offsets are 0 for
-// one text, for its first and for named sequences; the row's number with --independent; and the index of the sequence
+// one text and for named sequences; the row's number with --independent; and the index of the sequence
 // in engines that seed each one. The caller frees it before the chain. NULL with sampl_error on failure.
 SAMPL_API struct sampl_sequence *sampl_sequence(struct sampl_chain *chain, uint64_t offset);
 SAMPL_API void sampl_sequence_free(struct sampl_sequence *sequence); // may be NULL
@@ -115,7 +115,7 @@ struct sampl_token {
 };
 
 // Chooses the token of a row, and does not accept it. *token is set if the result is SAMPL_OK. After SAMPL_DATA (NaN,
-// +inf, no token is left, ...) the generators stand behind the row as after a good one. SAMPL_USAGE: `row` is wrong (n,
+// +inf, no token is left, ...) the generators have the state as after a good row. SAMPL_USAGE: `row` is wrong (n,
 // type or ids), and the sequence stays as it is.
 SAMPL_API int sampl_row(struct sampl_sequence *sequence, const struct sampl_row *row, struct sampl_token *token);
 
