@@ -46,12 +46,15 @@ print(json.dumps(x))' "$@"
     [ "$n" -ge 10 ]
 }
 
-@test "a shell script of samples/get without arguments prints its usage and ends with status 2" {
+@test "a script of samples/get without arguments says how to use it and how sampl reads its output, and fails" {
     local script
-    for script in "$GET"/*.sh; do
-        run -2 --separate-stderr "$script"
+    for script in "$GET"/*.sh "$GET"/*.py; do
+        case $script in
+        *.sh) run -2 --separate-stderr "$script" ;;
+        *) run -1 --separate-stderr /usr/bin/python3 "$script" ;;
+        esac
         [ -z "$output" ]
-        [[ $stderr == "usage: ${script##*/} "* ]]
+        [[ $'\n'$stderr == *$'\n'"usage: ${script##*/} "*$'\n'"then:  sampl "* ]] || { echo "$script: $stderr"; return 1; }
     done
 }
 

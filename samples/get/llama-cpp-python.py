@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Saves the raw logits at every position of a text, with llama-cpp-python.
 
-usage: llama-cpp-python.py MODEL.gguf TEXT OUT      writes OUT.npy and OUT.tokens; row i predicts token i + 1
+usage: llama-cpp-python.py MODEL.gguf TEXT OUT      writes OUT.npy, OUT.tokens and OUT.rest; row i predicts token i + 1
 then:  sampl -s 1 --rows :-1 --prompt-tokens "$(sed -n 1p OUT.tokens)" --accept @OUT.rest OUT.npy
 """
 import sys
 
+if len(sys.argv) != 4:
+    sys.exit(__doc__)
+
 import numpy
 from llama_cpp import Llama
 
-if len(sys.argv) != 4:
-    sys.exit(__doc__)
 model, text, out = sys.argv[1:]
 # Without logits_all the scores are never filled. They take 4 * n_ctx * vocabulary bytes.
 llm = Llama(model, logits_all=True, n_ctx=1024, verbose=False)

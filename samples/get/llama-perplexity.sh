@@ -5,5 +5,5 @@
 # usage: llama-perplexity.sh MODEL.gguf TEXT OUT.kld [CHUNK]
 # then:  sampl -s 1 --accept recorded OUT.kld      each token of the text is what follows its row
 set -eu
-[ $# -ge 3 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
+[ $# -ge 3 ] || { sed -n '/^# usage: /,/^# then: /s/^# //p' "$0" >&2; exit 2; }
 exec llama-perplexity -m "$1" -f "$2" -c "${4:-512}" --kl-divergence-base "$3"

@@ -5,7 +5,7 @@
 # usage: llama-server.sh PROMPT [N_PREDICT [N_PROBS [IDS]]] >reply.json      (LLAMA_SERVER=http://127.0.0.1:8080; IDS: a file for the prompt's ids)
 # then:  sampl -s 1 reply.json;  sampl -s 1 --prompt-tokens @IDS --accept recorded reply.json   follows the server's tokens
 set -eu
-[ $# -ge 1 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '/^# usage: /,/^# then: /s/^# //p' "$0" >&2; exit 2; }
 body='import json, sys
 print(json.dumps({"prompt": sys.argv[1], "n_predict": int(sys.argv[2]), "n_probs": int(sys.argv[3]),
                   "post_sampling_probs": False, "return_tokens": True}))'

@@ -4,7 +4,7 @@
 # usage: ollama.sh MODEL PROMPT [N_PREDICT [N_PROBS]] >reply.json      (OLLAMA_HOST=http://127.0.0.1:11434)
 # then:  sampl -s 1 --vocab MODEL.gguf reply.json, or without the vocabulary: sampl -s 1 --ids rank reply.json
 set -eu
-[ $# -ge 2 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '/^# usage: /,/^# then: /s/^# //p' "$0" >&2; exit 2; }
 body='import json, sys
 print(json.dumps({"model": sys.argv[1], "prompt": sys.argv[2], "stream": False, "logprobs": True,
                   "options": {"num_predict": int(sys.argv[3])}, "top_logprobs": int(sys.argv[4])}))'

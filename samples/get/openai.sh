@@ -5,7 +5,7 @@
 # usage: openai.sh MODEL PROMPT [N_PREDICT [N_PROBS]] >reply.json      (OPENAI_BASE_URL=https://api.openai.com/v1, OPENAI_API_KEY)
 # then:  sampl -s 1 reply.json, or where there are no ids: sampl -s 1 --ids rank reply.json
 set -eu
-[ $# -ge 2 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '/^# usage: /,/^# then: /s/^# //p' "$0" >&2; exit 2; }
 body='import json, sys
 print(json.dumps({"model": sys.argv[1], "messages": [{"role": "user", "content": sys.argv[2]}],
                   "max_completion_tokens": int(sys.argv[3]), "logprobs": True, "top_logprobs": int(sys.argv[4])}))'

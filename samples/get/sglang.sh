@@ -5,7 +5,7 @@
 # usage: sglang.sh PROMPT [N_PREDICT [N_PROBS]] >reply.json      (SGLANG=http://127.0.0.1:30000)
 # then:  sampl -s 1 reply.json
 set -eu
-[ $# -ge 1 ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '/^# usage: /,/^# then: /s/^# //p' "$0" >&2; exit 2; }
 body='import json, sys
 print(json.dumps({"text": sys.argv[1], "sampling_params": {"temperature": 0, "max_new_tokens": int(sys.argv[2])},
                   "return_logprob": True, "top_logprobs_num": int(sys.argv[3])}))'

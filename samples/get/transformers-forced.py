@@ -8,12 +8,13 @@ small: sampl --neutral --emit list --rows :-1 --accept @OUT.rest -O safetensors 
 """
 import sys
 
+if len(sys.argv) != 4:
+    sys.exit(__doc__)
+
 import numpy
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-if len(sys.argv) != 4:
-    sys.exit(__doc__)
 name, text, out = sys.argv[1:]
 ids = AutoTokenizer.from_pretrained(name)(text, return_tensors='pt')['input_ids']
 with torch.no_grad():

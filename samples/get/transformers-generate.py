@@ -7,12 +7,13 @@ then:  sampl --vocab tokenizer.json -s 1 --prompt-tokens @OUT.prompt --accept @O
 """
 import sys
 
+if len(sys.argv) != 5:
+    sys.exit(__doc__)
+
 import numpy
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-if len(sys.argv) != 5:
-    sys.exit(__doc__)
 name, prompt, n, out = sys.argv[1:]
 tokenizer = AutoTokenizer.from_pretrained(name)
 model = AutoModelForCausalLM.from_pretrained(name)

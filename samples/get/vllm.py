@@ -8,10 +8,11 @@ then:  sampl -s 1 rows.jsonl
 import json
 import sys
 
-from vllm import LLM, SamplingParams
-
 if len(sys.argv) != 4:
     sys.exit(__doc__)
+
+from vllm import LLM, SamplingParams
+
 name, prompt, n = sys.argv[1:]
 llm = LLM(name, max_logprobs=-1, logprobs_mode='raw_logits') # by default they are log-probabilities, 20 at the most
 output = llm.generate([prompt], SamplingParams(max_tokens=int(n), logprobs=-1))[0]
