@@ -257,6 +257,8 @@ bool args_check(const struct args *a, struct err *e)
         {!a->draws && limit, "--draws-p needs --draws"},
         {reads_input_twice(a, a->draws), "--draws: standard input cannot be read twice"},
         {reads_input_twice(a, a->expect), "--expect: standard input cannot be read twice"},
+        {a->action == ACTION_RUN && reads_input_twice(a, a->vocab), "--vocab: standard input cannot be read twice"},
+        {a->action == ACTION_RUN && reads_input_twice(a, a->params), "--params: standard input cannot be read twice"},
         {tolerance && !a->expect && !a->draws, "--tolerance needs --expect or --draws"},
         {a->emit == EMIT_SCORE && !a->accept, "--emit score needs --accept, the tokens to be scored"},
         {format->kind == FORMAT_PAGE && !later && (no_ids || a->diff),
