@@ -7,13 +7,13 @@
 #define BELOW_ONE RANGE(0, 0x1.fffffep-1)
 
 static const struct param epsilon_params[] = {
-    {"epsilon-cutoff", "keep those of at least probability E; 0: all", FLOAT_AT(value_params, value), BELOW_ONE,
+    {"epsilon-cutoff", "keep tokens of at least probability E; 0: all", FLOAT_AT(value_params, value), BELOW_ONE,
      .metavar = "E", LOG_SLIDER(0.0001, 0.1, 0.0001)},
     MIN_KEEP,
     {NULL},
 };
 static const struct param eta_params[] = {
-    {"eta-cutoff", "keep those of at least probability E, or of less at high entropy; 0: all",
+    {"eta-cutoff", "keep tokens of at least probability E, or of less at high entropy; 0: all",
      FLOAT_AT(value_params, value), BELOW_ONE, .metavar = "E", LOG_SLIDER(0.0001, 0.1, 0.0001)},
     MIN_KEEP,
     {NULL},

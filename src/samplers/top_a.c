@@ -4,8 +4,8 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"top-a", "keep those at least A times the square of the largest probability likely; 0: all",
-     FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "A", SLIDER(0, 1, 0.01)},
+    {"top-a", "keep tokens of at least A times the largest probability squared; 0: all", FLOAT_AT(value_params, value),
+     RANGE(0, 1), .metavar = "A", SLIDER(0, 1, 0.01)},
     MIN_KEEP,
     {NULL},
 };

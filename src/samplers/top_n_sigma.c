@@ -4,7 +4,7 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"top-nsigma", "mask logits more than N standard deviations below the largest; -1: none",
+    {"top-nsigma", "mask logits more than N standard deviations below the largest; 0 or less: off",
      FLOAT_AT(value_params, value), FINITE, .def = -1, .metavar = "N", .also = "top-n-sigma", .server = "top_n_sigma",
      SLIDER(-1, 5, 0.05)},
     {NULL},
