@@ -324,6 +324,7 @@ switches_off() {
     [ "$(sampl --help=comparing | head -2 | tail -1)" = "Comparing and checking chains:" ]
     [ "$(sampl --help=dry | grep -c '^ *--dry-')" -eq 4 ]
     [ "$(sampl --help=top_k)" = "$(sampl --help=--top-k)" ]
+    [ "$(sampl --help=-jf)" = "$(sampl --help=json-schema-file)" ]
     sampl --help=top-k | grep -q '^ *--top-k K '
     sampl --help=seed | grep -q '^  -s, --seed N '
     [ "$(sampl --help=mirostat | grep -c '^ *--mirostat')" -eq 3 ]

@@ -67,20 +67,11 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
     return read_preset(r, value, e);
 }
 
-// Finds the option with this short form, len characters long; NULL: there is none.
-static const struct option_row *row_of_brief(const struct options *o, const char *brief, size_t len)
-{
-    for (const struct option_row *row = o->row; row->name; row++)
-        if (row->brief && strlen(row->brief) == len && !strncmp(row->brief, brief, len))
-            return row;
-    return NULL;
-}
-
 // Reads the short options behind a dash: one option of two letters, or options of one letter, of which the last may
 // have its value behind it.
 static bool read_short(struct reader *r, const char *letter, struct err *e)
 {
-    const struct option_row *row = row_of_brief(r->a->options, letter, strlen(letter));
+    const struct option_row *row = option_by_brief(r->a->options, letter, strlen(letter));
     if (row)
         return read_value(r, row, NULL, e);
     if (hint_is_known(letter - 1, strlen(letter) + 1))
@@ -88,7 +79,7 @@ static bool read_short(struct reader *r, const char *letter, struct err *e)
     for (; *letter; letter++) {
         char word[8];
         const int len = (int)utf8_step(letter);
-        row = row_of_brief(r->a->options, letter, 1);
+        row = option_by_brief(r->a->options, letter, 1);
         if (!row)
             return hint_unknown(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
         const bool valued = row->metavar && letter[1];

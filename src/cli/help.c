@@ -276,7 +276,9 @@ static void print_frame(const struct help *h, bool all)
 bool help_print(const struct options *o, column_help_at *columns, const char *what, struct err *e)
 {
     const char *const name = what + strspn(what, "-");
-    const struct option_row *const row = option_by_name(o, name, strlen(name));
+    const struct option_row *row = option_by_name(o, name, strlen(name));
+    if (!row && *what == '-')
+        row = option_by_brief(o, name, strlen(name));
     const struct screen screen = screen_of(STDOUT_FILENO);
     const bool narrow = screen.columns && screen.columns < WIDTH;
     const struct help h = {o, narrow ? screen.columns : WIDTH, screen.color};

@@ -62,6 +62,15 @@ static inline bool option_names_file(const struct option_row *row)
     return row->metavar && !strcmp(row->metavar, "FILE");
 }
 
+// Finds the option with the short form brief[0..len), which lacks its dash. NULL: there is none.
+static inline const struct option_row *option_by_brief(const struct options *o, const char *brief, size_t len)
+{
+    for (const struct option_row *row = o->row; row->name; row++)
+        if (row->brief && strlen(row->brief) == len && !strncmp(row->brief, brief, len))
+            return row;
+    return NULL;
+}
+
 // Finds the option with the long name name[0..len), in which '_' is equal to '-'. NULL: there is none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
 
