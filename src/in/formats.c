@@ -79,8 +79,9 @@ static bool is_number_line(const unsigned char *p, const unsigned char *end)
     return comma;
 }
 
-// Sets an error and returns false if the first bytes are those of such a file. named: the file's name says that the
-// file holds raw numbers. Such a file may begin with any two or three bytes by chance, so only longer magics count.
+// Sets an error and returns false if the first bytes are those of such a file. named: the file's name or --format says
+// that the file holds raw numbers. Such a file may begin with any two or three bytes by chance, so only longer magics
+// count.
 static bool no_other(const unsigned char *head, size_t len, bool named, struct err *e)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -94,6 +95,8 @@ static bool no_other(const unsigned char *head, size_t len, bool named, struct e
                    "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
 }
 
+static bool is_raw(const struct format *f) { return !f->magic && !f->probe; }
+
 // Finds the format of a file whose content does not tell it, by the ending of the file's name.
 static bool format_by_name(const struct source *s, const struct format **f, const unsigned char *head, size_t len,
                            struct err *e)
@@ -103,7 +106,7 @@ static bool format_by_name(const struct source *s, const struct format **f, cons
         for (const char *const *ending = formats[i]->endings; *ending; ending++)
             if (!strcmp(dot, *ending))
                 *f = formats[i];
-    const bool raw = *f && !(*f)->magic && !(*f)->probe;
+    const bool raw = *f && is_raw(*f);
     if ((!*f || raw) && !no_other(head, len, raw, e))
         return false;
     return *f || err_set(e, STATUS_USAGE, "cannot tell the format from content or name; give it with --format");
@@ -113,11 +116,14 @@ bool format_choose(const struct input_config *c, struct source *s, const struct 
 {
     const unsigned char *head;
     size_t len;
-    if ((s->mapped || s->sized) && (!source_peek(s, HEAD, &head, &len, e) || !input_no_pointer(head, len, e)))
+    const bool whole = s->mapped || s->sized;
+    if (whole && (!source_peek(s, HEAD, &head, &len, e) || !input_no_pointer(head, len, e)))
         return false;
     for (size_t i = 0; i < N_FORMATS; i++)
         if (!strcmp(c->format, formats[i]->name))
             *f = formats[i];
+    if (whole && *f && is_raw(*f) && !no_other(head, len, true, e))
+        return false;
     if (!*f && !by_content(s, f, &head, &len, e))
         return false;
     if (!*f && len && (!input_no_pointer(head, len, e) || !format_by_name(s, f, head, len, e)))
