@@ -419,8 +419,8 @@ parallel_sh() {
     refuses "parallel.sh: -b is for raw rows" -b 5 a.npy
     refuses "parallel.sh: 'json' is not one of the formats whose rows can be counted: f32, f16, bf16, npy, safetensors and kld" -f json a.f32
     refuses "sampl: --shard: mirostat_v2 needs the rows before this part; with --independent it does not" a.npy --mirostat 2
-    refuses "parallel.sh: 'none.f32' is no file that can be read" -n 50 none.f32
-    refuses "parallel.sh: a.f32: 1400 bytes are no whole number of rows of 204 bytes" -n 51 a.f32
+    refuses "parallel.sh: cannot read 'none.f32'" -n 50 none.f32
+    refuses "parallel.sh: a.f32: 1400 bytes are not a whole number of rows of 204 bytes" -n 51 a.f32
     refuses "parallel.sh: '-oids' would be written by all blocks; redirect the output" -n 50 a.f32 -oids
     refuses "sampl: --row-base: mirostat_v2 needs the rows before this part; with --independent it does not" -b 2 -n 50 a.f32 --mirostat 2
     refuses "sampl: unknown option '--bogus'" -n 50 a.f32 --bogus

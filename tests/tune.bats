@@ -51,11 +51,11 @@ setup() {
     # 0 switches top-h off: it loses nothing there, and most of the text beside it.
     "$SAMPL" "${AUSTEN[@]}" -s 1 --neutral --vs '--top-h 0.3' -O json | jq -r 'select(.name != "base").lost * 1000 | round / 1000' >lost
     "$MATCH" lost=.1 'top-h=0:0.3 top-k' "${AUSTEN[@]}" -O json >table 2>err
-    [ "$(cat err)" = "match.sh: top-h=0:0.3 is not reached: it loses $(cat lost) at least" ]
+    [ "$(cat err)" = "match.sh: top-h=0:0.3 does not reach .1: of the values tried, lost is $(cat lost) at least" ]
     jq -es 'length == 1 and (.[0].name | startswith("--top-k="))' table
     run -1 "$MATCH" lost=.5 'top-p=.9:1 xtc-threshold' "${AUSTEN[@]}"
-    [[ ${lines[0]} == 'match.sh: top-p=.9:1 is not reached: it loses '*' at most' ]]
-    [ "${lines[1]}" = 'match.sh: xtc-threshold is not reached: it is off at every value' ]
+    [[ ${lines[0]} == 'match.sh: top-p=.9:1 does not reach .5: of the values tried, lost is '*' at most' ]]
+    [ "${lines[1]}" = 'match.sh: xtc-threshold does not reach .5: of the values tried, each one switches it off' ]
 }
 
 @test "match.sh runs the program that SAMPL names, that of its source tree, or that of the PATH" {
@@ -93,7 +93,7 @@ setup() {
         jq -r 'select(.swept != {}) | [.swept["top-k"], .kept, .lost, .kept_se, .lost_se] | @tsv' >want
     tail -n 3 curves | diff - want
     run -2 "$PARETO" kept loss top-k=2 "${AUSTEN[@]}"
-    [[ $output == *"loss is no column"* ]]
+    [[ $output == *"loss is not a column"* ]]
     run -2 "$PARETO" kept lost top-k "${AUSTEN[@]}"
     [[ $output == *"'top-k' is not OPTION=LIST"* ]]
 }

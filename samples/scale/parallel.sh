@@ -86,7 +86,7 @@ for option; do
 done
 parallel --version 2>/dev/null | grep -q '^GNU parallel' || die "GNU parallel is not installed"
 if [ ! -f "$file" ] || [ ! -r "$file" ]; then
-    die "'$file' is no file that can be read"
+    die "cannot read '$file'"
 fi
 
 seed=$(($(od -An -N3 -tu4 /dev/urandom)))
@@ -109,7 +109,7 @@ bytes=$(($(wc -c <"$file")))
 share=$((4 * $(getconf _NPROCESSORS_ONLN))) # blocks, so that all cores have work to the end
 if [ -n "$size" ]; then
     row=$((width * size))
-    [ $((bytes % row)) -eq 0 ] || die "$file: $bytes bytes are no whole number of rows of $row bytes"
+    [ $((bytes % row)) -eq 0 ] || die "$file: $bytes bytes are not a whole number of rows of $row bytes"
     all=$((bytes / row))
     if [ -z "$rows" ]; then
         rows=$(((64 << 20) / row + 1))

@@ -19,8 +19,8 @@ top-p=.5:.9   from .5 to .9
 top-p+temp=2  in a chain with a temperature of 2
 top-p+min-p   together: both go through their ranges at once, from the end that forbids most to the end that forbids least
 
-An option that cannot come to VALUE is reported as "not reached". SAMPL names the program to run; otherwise it is build/sampl of this source
-tree, or sampl of the PATH.
+COLUMN must rise, or fall, over the whole range of the OPTION. An OPTION that does not reach VALUE is reported. SAMPL names the program to
+run; otherwise it is build/sampl of this source tree, or sampl of the PATH.
 END
 }
 
@@ -150,8 +150,8 @@ done
 # Options whose columns are all above the target or all below it do not reach it.
 awk -v c="$column" -v t="$target" '$7 > t || $8 < t {
     high = $7 > t
-    why = sprintf("%s %.3g at %s", c == "lost" ? "it loses" : c " is", high ? $7 : $8, high ? "least" : "most")
-    printf("match.sh: %s is not reached: %s\n", $1, $7 > $8 ? "it is off at every value" : why) }' "$work/state" >&2
+    why = sprintf("%s is %.3g at %s", c, high ? $7 : $8, high ? "least" : "most")
+    printf("match.sh: %s does not reach %s: of the values tried, %s\n", $1, t, $7 > $8 ? "each one switches it off" : why) }' "$work/state" >&2
 awk -v t="$target" '$7 <= t && $8 >= t { print $5, $1 }' "$work/state" | specs >"$work/specs"
 [ -s "$work/specs" ] || exit 1
 read -r base <"$work/specs"

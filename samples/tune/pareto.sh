@@ -29,6 +29,6 @@ for sweep in $sweeps; do
     "$SAMPL" -s 1 "$@" --neutral --sweep "$sweep" -O json "$file" |
         jq -r --arg x "$x" --arg y "$y" --arg o "${sweep%%=*}" '
             if has($x) and has($y) then select(.swept != {}) | [.swept[$o], .[$x], .[$y], .[$x + "_se"], .[$y + "_se"]] | @tsv
-            else "\($x) or \($y) is no column\n" | halt_error(2) end'
+            else "\($x) or \($y) is not a column\n" | halt_error(2) end'
     between='\n\n'
 done
