@@ -93,7 +93,9 @@ setup() {
         jq -r 'select(.swept != {}) | [.swept["top-k"], .kept, .lost, .kept_se, .lost_se] | @tsv' >want
     tail -n 3 curves | diff - want
     run -2 "$PARETO" kept loss top-k=2 "${AUSTEN[@]}"
-    [[ $output == *"loss is not a column"* ]]
+    [[ $output == *"--columns: 'loss' is not one of kept,"* ]]
+    run -2 "$PARETO" kept lost top-k=2 "${AUSTEN[0]}" -n 4096
+    [[ $output == *"--columns: 'lost' needs --accept" ]]
     run -2 "$PARETO" kept lost top-k "${AUSTEN[@]}"
     [[ $output == *"'top-k' is not OPTION=LIST"* ]]
 }

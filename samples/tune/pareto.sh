@@ -26,9 +26,8 @@ shift 4
 for sweep in $sweeps; do
     [[ $sweep == *=* ]] || { echo "pareto.sh: '$sweep' is not OPTION=LIST" >&2 && exit 2; }
     printf '%b%s\t%s\t%s\t%s_se\t%s_se\n' "$between" "${sweep%%=*}" "$x" "$y" "$x" "$y"
-    "$SAMPL" -s 1 "$@" --neutral --sweep "$sweep" -O json "$file" |
+    "$SAMPL" -s 1 "$@" --neutral --sweep "$sweep" -O json --columns "$x,$y,${x}_se,${y}_se" "$file" |
         jq -r --arg x "$x" --arg y "$y" --arg o "${sweep%%=*}" '
-            if has($x) and has($y) then select(.swept != {}) | [.swept[$o], .[$x], .[$y], .[$x + "_se"], .[$y + "_se"]] | @tsv
-            else "\($x) or \($y) is not a column\n" | halt_error(2) end'
+            select(.swept != {}) | [.swept[$o], .[$x], .[$y], .[$x + "_se"], .[$y + "_se"]] | @tsv'
     between='\n\n'
 done
