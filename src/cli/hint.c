@@ -191,7 +191,7 @@ bool hint_preset(const char *name, bool option, const struct near_name *near, st
 {
     if (option)
         add_hint(e, "; options begin with '-': --%s", name);
-    else if (near->least <= NEAR_LEAST && 3 * near->least <= strlen(name))
+    else if (near->least && near->least <= NEAR_LEAST && 3 * near->least <= strlen(name))
         add_hint(e, "; did you mean '%s'?", near->name);
     return false;
 }
