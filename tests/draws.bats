@@ -82,7 +82,7 @@ np.savetxt("one", ids[:, 0], "%d")'
     [ "${lines[-1]}" = 'verdict                rejected by last kept token, p 0; temperature, p 0' ]
     printf '2 2 2\n' >draws
     run -0 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
-    [ "${lines[-3]}" = 'temperature            not tested: too few draws' ]
+    [ "${lines[-3]}" = 'temperature            not tested: no draw inside is from a row with a choice' ]
 }
 
 @test "--draws writes to the file of --output, and ends with status 4 if it rejects the draws" {

@@ -281,6 +281,7 @@ void draw_sums_test(const struct draw_sums *s, double limit, struct draw_tests *
 {
     to->rank = test_by_rank(s);
     to->token = (struct chi2_test){s->chi2, s->df, s->df > 0.0 ? chi2_p(s->chi2, s->df) : NAN, s->ratio};
+    to->choice = s->last_draws && s->variance[0][0] > 0.0; // the first class is rank 1
     to->last_p = s->last_draws ? poisson_p(s->last, s->last_expected) : NAN;
     test_temperature(s, to);
     to->limit = limit;
@@ -289,5 +290,5 @@ void draw_sums_test(const struct draw_sums *s, double limit, struct draw_tests *
     to->too_good = !to->rejected && ((to->rank.p > DRAWS_TOO_GOOD && to->token.p > DRAWS_TOO_GOOD) ||
                                      to->rank.p > 1.0 - limit || to->token.p > 1.0 - limit);
     to->factor = (deviations(limit) + 0.84) * to->temperature.se; // four of five normal variables are above -0.84
-    to->missing = s->last_draws ? -libm_log(limit / 2.0) / (double)s->last_draws : NAN; // 0 draws: probability limit
+    to->missing = to->choice ? -libm_log(limit / 2.0) / (double)s->last_draws : NAN; // 0 draws: probability limit
 }

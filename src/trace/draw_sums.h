@@ -27,16 +27,17 @@ struct draw_sums {
     double score[BETAS], information[BETAS];
 };
 
-// The result of a chi-square test. If df is 0, there were too few draws for the test.
+// The result of a chi-square test. If df is 0, it was not made: draw_tests.choice says why.
 struct chi2_test {
     double chi2, df, p;
     double ratio; // the largest, of draws to expected ones
 };
 
-// The results of the tests. A p-value that is NaN stands for too few draws.
+// The results of the tests. A p-value that is NaN: not tested.
 struct draw_tests {
     struct chi2_test rank, token;
     double last_p;
+    bool choice; // a draw inside was one of several tokens with a chance; if none was, more draws alike test nothing
     struct {
         double factor, se, p; // of the draws' temperature to the chain's; beyond the grid, its end, and se is NaN
     } temperature;

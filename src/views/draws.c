@@ -44,12 +44,19 @@ static void print_all_outside(struct dest *d, const struct draw_sums *s)
         builder_byte(&d->text, '\n');
 }
 
-static void print_chi2(struct builder *b, const char *name, const struct chi2_test *t)
+// Says why a test was not made. with_choice: the cause where a draw had a choice.
+static void print_untested(struct builder *b, const char *name, const struct draw_tests *t, const char *with_choice)
+{
+    builder_format(b, "%-23snot tested: %s\n", name,
+                   t->choice ? with_choice : "no draw inside is from a row with a choice");
+}
+
+static void print_chi2(struct builder *b, const char *name, const struct draw_tests *tests, const struct chi2_test *t)
 {
     if (t->df > 0.0)
         builder_format(b, "%-23schi2 %.1f, df %.0f, p %.2g, ratio %.3g\n", name, t->chi2, t->df, t->p, t->ratio);
     else
-        builder_format(b, "%-23snot tested: too few draws\n", name);
+        print_untested(b, name, tests, "too few draws");
 }
 
 static void print_temperature(struct builder *b, const struct draw_tests *t)
@@ -58,10 +65,12 @@ static void print_temperature(struct builder *b, const struct draw_tests *t)
     int decimals = 3;
     for (double unit = 5e-4; decimals < 9 && se < unit; unit /= 10)
         decimals++;
+    if (isnan(t->temperature.p)) {
+        print_untested(b, "temperature", t, "the kept tokens of each row are equally likely");
+        return;
+    }
     builder_format(b, "%-23s", "temperature");
-    if (isnan(t->temperature.p))
-        builder_string(b, "not tested: too few draws\n");
-    else if (isnan(se))
+    if (isnan(se))
         builder_format(b, "%s of the chain's, p %.2g\n", factor < 1.0 ? "<.25" : ">4", t->temperature.p);
     else
         builder_format(b, "%.*f (%.*f) of the chain's, p %.2g\n", decimals, factor, decimals, se, t->temperature.p);
@@ -104,13 +113,16 @@ static void verdict_text(struct builder *b, const struct draw_sums *s, const str
     builder_format(b, "nothing rejects at p %.2g\n", t->limit);
     if (t->too_good)
         builder_format(b, "%23ssuspicious: the draws fit better than independent ones\n", "");
-    if (t->missing < 1.0)
+    if (t->missing < 1.0) // NaN without a choice
         builder_format(b, "%23s%" PRIu64 " draws show a missing token of probability %.2g\n", "", s->draws, t->missing);
     if (t->factor < 1.0)
         builder_format(b, "%23s%" PRIu64 " draws show a temperature that is off by %.2g %%\n", "", s->draws,
                        100.0 * t->factor);
-    if (!(t->missing < 1.0) && !(t->factor < 1.0))
-        builder_format(b, "%23stoo few draws to show a missing token or another temperature\n", "");
+    if (!t->choice)
+        builder_format(b, "%23sthe draws show neither a missing token nor another temperature\n", "");
+    else if (!(t->missing < 1.0) && !(t->factor < 1.0))
+        builder_format(b, "%23stoo few draws to show a missing token%s\n", "",
+                       isnan(t->temperature.p) ? "" : " or another temperature");
 }
 
 static void verdict_json(struct dest *d, const struct draw_sums *s, const struct draw_tests *t)
@@ -146,10 +158,10 @@ static void draws_text(struct dest *d, const struct draw_sums *s, const struct d
                        plural(left_out, "", "s"), s->bad, s->inexact);
     builder_byte(&d->text, '\n');
     print_all_outside(d, s);
-    print_chi2(&d->text, "by rank", &t->rank);
-    print_chi2(&d->text, "by token", &t->token);
+    print_chi2(&d->text, "by rank", t, &t->rank);
+    print_chi2(&d->text, "by token", t, &t->token);
     if (isnan(t->last_p))
-        builder_format(&d->text, "%-23snot tested: too few draws\n", "last kept token");
+        print_untested(&d->text, "last kept token", t, "too few draws");
     else
         builder_format(&d->text, "%-23s%" PRIu64 " draw%s, %.1f expected, p %.2g\n", "last kept token", s->last,
                        plural(s->last, "", "s"), s->last_expected, t->last_p);
