@@ -105,7 +105,7 @@ bool err_from_fault(struct err *e, struct fault fault)
         [FAULT_NAN] = {STATUS_DATA, "logit %" PRIu64 " is NaN"},
         [FAULT_INFINITE] = {STATUS_DATA, "logit %" PRIu64 " is +inf"},
         [FAULT_ALL_MASKED] = {STATUS_DATA, "no finite logit"},
-        [FAULT_NOTHING_LEFT] = {STATUS_DATA, "the chain masked every token"},
+        [FAULT_NOTHING_LEFT] = {STATUS_DATA, "the chain left no token"},
         [FAULT_LIST_MASKED] = {STATUS_DATA, "the list has no allowed token; ask the server for more tokens"},
         [FAULT_OVERFLOW] = {STATUS_DATA, "the chain moved the logit of token %" PRIu64 " out of range"},
         [FAULT_GRAMMAR] = {STATUS_DATA,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Notes on options of the chain that were typed and have no effect on it, or another than their number says. A preset
 // sets many options that are off. Notes on them say only that one switches off what another asks for.
+#include "base/number.h"
 #include "chain/chain.h"
 #include "cli/variants.h"
 #include "out/message.h"
@@ -44,13 +45,16 @@ static bool runs_at_default(const struct stage *off, const struct param *row)
 static const char *beyond_range(const struct stage *stage, const struct param *row, char text[PHRASE])
 {
     const struct sampler *const s = stage->sampler;
-    const double value = param_load(row, stage->params);
-    if (row != s->params || value <= 1.0)
+    const float value = (float)param_load(row, stage->params);
+    char digits[NUMBER_TEXT];
+    if (row != s->params || value <= 1.0f)
         return NULL;
+    number_text(value, digits); // all of them: 1.0000001 is not 1
+    number_plain(digits);
     if (s == &sampler_xtc)
-        snprintf(text, PHRASE, "of %.6g acts as 1", value);
+        snprintf(text, PHRASE, "of %s acts as 1", digits);
     else if (s == &sampler_min_p && param_load(row + 1, stage->params) <= 1.0) // --min-keep
-        snprintf(text, PHRASE, "of %.6g keeps one token", value);
+        snprintf(text, PHRASE, "of %s keeps one token", digits);
     else
         return NULL;
     return text;

@@ -262,7 +262,7 @@ bool ask_sampl(const setup &s, const test &t, llama_tokens &ids, std::vector<flo
     w.push_back(t.file);
     const std::string list = run(w, &error);
     if (error.find("out of range") != error.npos ||
-        error.find("masked every token") != error.npos) { // errors of sampl only
+        error.find("the chain left no token") != error.npos) { // errors of sampl only
         sum.ended++;
         return true;
     }
