@@ -235,6 +235,7 @@ data() {
     html -f f32 -n 4 < <(f32 1 2 3 4) | grep -q 'generated. Rows, the first of 4 tokens, sampl'
     html -f f32 -n 4 /dev/null | grep -q 'generated. No rows, sampl'
     html <<<'[1,2] [1,2,3]' | grep -q 'generated. Rows, the first of 2 tokens, sampl'
+    html <(echo '[1]') <(echo '[2]') /dev/null | grep -q '<b>/dev/fd/[0-9]* and 2 more files</b>: each row'
     html --rows 3:5 -n 4096 "$AUSTEN" --vs '--temp 2' | grep -q 'generated. 2 rows of 4096 tokens, sampl'
 }
 

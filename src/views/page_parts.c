@@ -122,10 +122,13 @@ static void title(struct builder *b, const struct job *j)
     builder_string(b, job_accepts(j) ? n == 1 ? "reads this text" : "read this text" : n == 1 ? "chooses" : "choose");
 }
 
-// Returns the name of the first file.
-static struct piece file_of(const struct job *j)
+// Writes the name of the first file, and how many follow.
+static void files_html(struct builder *b, const struct job *j)
 {
-    return text_piece(j->args->files.n ? j->args->files.word[0] : "standard input");
+    const size_t n = j->args->files.n;
+    html_text(b, text_piece(n ? j->args->files.word[0] : "standard input"), false);
+    if (n > 1)
+        builder_format(b, " and %zu more file%s", n - 1, n == 2 ? "" : "s");
 }
 
 // Writes the page from the doctype to its heading and a sentence that tells what to do.
@@ -141,7 +144,7 @@ static void head(const struct page *p)
            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
     title(b, j);
     builder_string(b, ": ");
-    html_text(b, file_of(j), false);
+    files_html(b, j);
     builder_string(b, " \xe2\x80\x93 sampl</title>\n<style>\n");
     builder_bytes(b, page_css, page_css_len);
     builder_string(b, "</style>\n</head>\n<body>\n<header>\n<h1>");
@@ -158,7 +161,7 @@ void page_about(const struct page *p, const struct record *r)
     if (job_accepts(j))
         accepted = " The text has the accepted tokens.";
     builder_string(b, "<p class=\"about\"><b>");
-    html_text(b, file_of(j), false);
+    files_html(b, j);
     builder_format(b, "</b>: each row is replayed on the recorded text; no text is generated.%s ", accepted);
     if (d->rows >= 0)
         builder_format(b, "%" PRId64 " row%s", d->rows, d->rows == 1 ? "" : "s");
