@@ -64,10 +64,17 @@ report_as_numpy() {
     sampl -s 1 --against narrow.npy --report -O json --accept @tokens narrow.npy | jq -e '.ppl.q == {"mean":null,"se":null} and .kld.max == 0'
 }
 
-@test "--report of no rows prints nan, on every processor without a sign" {
+@test "--report of no rows prints nan, on every processor without a sign, and ends with status 1: nothing was compared" {
     [ "$(sampl -f f32 -n 3 --report --against /dev/null /dev/null | grep -c 'nan')" -eq 34 ]
     [ "$(sampl -f f32 -n 3 --report --against /dev/null /dev/null | grep -c -e '-nan')" -eq 0 ]
-    sampl -f f32 -n 3 --report -O json --against /dev/null /dev/null | jq -e '.rows == 0 and .kld.mean == null'
+    run -1 --separate-stderr sampl -f f32 -n 3 --report -O json --against /dev/null /dev/null
+    jq -e '.rows == 0 and .kld.mean == null' <<<"$output"
+    # shellcheck disable=SC2154 # `run` sets stderr
+    [ "$stderr" = 'sampl: --report: nothing was compared: no row is good' ]
+    run -1 sampl -s 1 --on-error skip --report --against <(echo '[1,2]') <(echo '["x"]')
+    # the check of sampl-compare(7) fails if a figure is infinite, which JSON has as null
+    check=$(sed -n "s/.*samples.austen.f16 | jq '\(.*kld.*\)'$/\1/p" "$ROOT/man/sampl-compare.7")
+    sampl -s 1 --neutral --report -O json --against <(echo '[1,null]') <<<'[1,2]' | jq "$check" | grep -qx false
 }
 
 @test "--report leaves out rare tokens of kld files, as llama-perplexity does" {

@@ -362,7 +362,7 @@ static bool end(void *self, enum ending how, struct err *e)
         report_text(v->dest, &r);
     else
         report_json(v->dest, &r);
-    return true;
+    return how != ENDING_RAN || v->sums.n || err_set(e, STATUS_DATA, "--report: nothing was compared: no row is good");
 }
 
 static void report_free(void *self)
