@@ -214,10 +214,16 @@ static bool ollama_identify(struct foreign *f)
     return cJSON_IsObject(options) || has_key(f->root, "num_predict") || has_key(f->root, "num_ctx");
 }
 
-// Ollama sends no typical_p of 0.
+// Ollama sends no typical_p of 0. Options that it reads no more are noted if they would act.
 static bool ollama_key(struct foreign *f, const cJSON *item)
 {
-    return is_key(item, "typical_p") && foreign_number(f, item->string, 1.0) == 0.0;
+    const double v = foreign_number(f, item->string, NAN);
+    const bool mirostat = is_key(item, "mirostat"), tfs = is_key(item, "tfs_z");
+    if (mirostat && v > 0.0)
+        foreign_note(f, "mirostat: set, but Ollama ignores it");
+    if (tfs && v > 0.0 && v < 1.0)
+        foreign_note(f, "tfs_z: set, but Ollama ignores it");
+    return mirostat || tfs || (is_key(item, "typical_p") && v == 0.0);
 }
 
 // Ollama sends its options to llama-server, without an order of samplers. A format that is an object is a schema.
@@ -378,7 +384,7 @@ const struct dialect dialects[] = {
                 "low_memory token_healing trust_remote_code"},
     {"Ollama", .identify = ollama_identify, .read_key = ollama_key, .finish = ollama_finish,
      .absent = "temp=0.8 top-k=40 top-p=0.9 repeat-last-n=64",
-     .ignored = TEXT_PARTS "options format num_* stop mirostat* tfs_z penalize_newline low_vram f16_kv use_m* main_gpu "
+     .ignored = TEXT_PARTS "options format num_* stop mirostat_* penalize_newline low_vram f16_kv use_m* main_gpu "
                 "logits_all vocab_only embedding_only rope_* draft_*"},
     {"llama-server", {{"n_predict"}, {"samplers"}, {"repeat_penalty"}, {"cache_prompt"}}, .defaults = true,
      .read_key = server_key, .finish = server_finish, .ignored = setting_server_ignores},
