@@ -224,6 +224,7 @@ screenshots: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## make the README's pic
 check-explorer: $(BUILD)/sampl $(EXPLORER) $(HTML)/fetched ## test the explorer in a browser: controls, files, ids of 30 states against the program (chromium, npm, make explorer)
 	$(Q)$(MAKE_WASM) -s build/wasm/unit/kern_check
 	$(Q)node tests/explorer/wasm.mjs build/wasm/unit/kern_check --cases $(or $(CASES),100000) $(SAMPL_TEST_TURN)
+	$(Q)node tests/explorer/cards.mjs $(BUILD)/sampl
 	$(Q)node tests/explorer/check.mjs $(BUILD)/sampl $(EXPLORER) $(HTML)
 else
 check-html check-explorer check-site screenshots:

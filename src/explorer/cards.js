@@ -123,30 +123,33 @@ const bands = (list) => list.flatMap((one, i) => {
   return make("rect.shade", { x: xOf(i + 1), y: 0, width: right - xOf(i + 1), height: FIGURE.high });
 });
 
-const percent = (share) => share > 0.9995 && share < 1 ? "more than 99.9 %"
+const percent = (share) => share >= 0.9995 && share < 1 ? "more than 99.9 %"
   : `${Number((100 * share).toPrecision(3))} %`;
 const wholeNumber = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 const inQuotes = (name) => `“${name.replace(/\n/g, "\\n").replace(/\t/g, "\\t").replace(/ /g, "\u00a0")}”`;
-const short = (p) => p >= 0.001 ? p.toPrecision(2).replace(/^0/, "") : p.toExponential(0);
+const counted = (n) => `${wholeNumber(n)} token${n === 1 ? "" : "s"}`;
+const short = (p) => !p ? "0" : p >= 0.001 ? p.toPrecision(2).replace(/^0/, "") : p.toExponential(0);
 
 // What a stage did to the row, in a line.
 const caption = (stage, { list, trace }) => {
   const best = list[0];
   if (stage.name === "xtc" && best) {
     const head = removedOf(list), chance = percent(Math.max(0, Math.min(1, stage.xtc_probability)));
-    return head ? `In ${chance} of the rows: removes the ${head} likeliest, ${inQuotes(best.name)} first.`
-      : "Fewer than two reach the threshold: it removes none.";
+    if (head) return `In ${chance} of the rows: removes the ${head} likeliest${head === SHOWN ? " at least" : ""}, `
+      + `${inQuotes(best.name)} first.`;
+    return cutOf(stage, list) < 2 ? "Fewer than two reach the threshold: it removes none."
+      : "Too few would stay for min-keep: it removes none.";
   }
   if (!trace) return "";
-  const from = wholeNumber(trace.before), to = wholeNumber(trace.after), [gone] = trace.likeliest_removed;
+  const from = wholeNumber(trace.before), [gone] = trace.likeliest_removed;
+  const stay = `${counted(trace.before)} stay${trace.before === 1 ? "s" : ""}`;
   const out = gone?.id === trace.top_before ? "The likeliest is removed:" : "First out:";
-  if (trace.removed > 0) return `${from} → ${to} tokens, ${percent(trace.mass)} of the probability.`
+  if (trace.removed > 0) return `${from} → ${counted(trace.after)}, ${percent(trace.mass)} of the probability.`
     + (gone ? ` ${out} ${inQuotes(gone.token || String(gone.id))} ${short(gone.prob)}.` : "");
-  if (samplerOf(stage.name)?.selects) return `${from} token${trace.before === 1 ? "" : "s"} to draw from`
+  if (samplerOf(stage.name)?.selects) return `${counted(trace.before)} to draw from`
     + (best ? `, ${inQuotes(best.name)} ${short(best.before)} first.` : ".");
   const moved = best && Math.abs(best.after - best.before) > 1e-6;
-  return moved ? `${inQuotes(best.name)} ${short(best.before)} → ${short(best.after)}; ${from} tokens stay.`
-    : `${from} tokens stay.`;
+  return moved ? `${inQuotes(best.name)} ${short(best.before)} → ${short(best.after)}; ${stay}.` : `${stay}.`;
 };
 
 // The figure of the stage with this index, and its line. give(flag, value, moving) takes the value of a dragged cut.

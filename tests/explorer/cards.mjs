@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Checks functions of src/explorer/cards.js without a browser: the value of a dragged cut keeps as many candidates in sampl, and a caption
+// says what the stage did. usage: cards.mjs SAMPL
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+const [sampl] = process.argv.slice(2), source = readFileSync(new URL("../../src/explorer/cards.js", import.meta.url), "utf8");
+const between = (from, to) => source.slice(source.indexOf(from), source.indexOf(to));
+const parts = between("const CUTS", "// ---- figures") + between("const percent", "// The figure of the stage");
+const make = new Function("SHOWN", "samplerOf", `${parts}; return { CUTS, valueAt, caption };`);
+const { CUTS, valueAt, caption } = make(400, (name) => ({ selects: name === "dist" }));
+
+const candidates = (row, ...options) => {
+  const words = ["-s", "1", "--neutral", ...options, "-O", "json", "--dump-probs=400"];
+  return JSON.parse(spawnSync(sampl, words, { input: JSON.stringify(row), encoding: "utf8" }).stdout).top_probs;
+};
+let state = 7;
+const random = () => (state = (state * 1103515245 + 12345) % 2 ** 31) / 2 ** 31;
+for (let turn = 0; turn < 20; turn++) {
+  const row = [...Array(5 + Math.floor(random() * 40))].map(() => Number(((random() + random() - 1) * 8).toFixed(3)));
+  const list = candidates(row).map(({ id, prob }) => ({ name: String(id), before: prob, after: prob }));
+  const mean = row.reduce((sum, x) => sum + x) / row.length;
+  const deviation = Math.sqrt(row.reduce((sum, x) => sum + (x - mean) ** 2, 0) / row.length);
+  for (const [name, flag] of Object.entries(CUTS).filter(([name]) => name !== "xtc")) {
+    const place = 0.6 + random() * (row.length - 0.2), value = valueAt(name, list, place, deviation);
+    const kept = candidates(row, "--samplers", name, `--${flag}=${value}`).length;
+    assert.equal(kept, Math.min(list.length, Math.round(place)), `${flag} ${value} of ${row}`);
+  }
+}
+
+const listOf = (...pairs) => pairs.map(([before, after], i) => ({ name: `t${i}`, before, after }));
+const xtc = { name: "xtc", xtc_probability: 0.5, xtc_threshold: 0.25, min_keep: 4 }, two = listOf([0.4, 0.4], [0.3, 0.3], [0.2, 0.2]);
+assert.equal(caption(xtc, { list: two }), "Too few would stay for min-keep: it removes none.");
+assert.equal(caption({ ...xtc, xtc_threshold: 0.35 }, { list: two }), "Fewer than two reach the threshold: it removes none.");
+assert.equal(caption(xtc, { list: listOf([0.4, 0], [0.3, 0.6]) }), "In 50 % of the rows: removes the 1 likeliest, “t0” first.");
+const all = Array(400).fill([0.001, 0]);
+assert.equal(caption(xtc, { list: listOf(...all) }), "In 50 % of the rows: removes the 400 likeliest at least, “t0” first.");
+const cut = { before: 3, after: 1, removed: 2, mass: 0.9995, likeliest_removed: [{ id: 3, prob: 0 }] };
+assert.equal(caption({ name: "top_k" }, { list: two, trace: cut }), "3 → 1 token, more than 99.9 % of the probability. First out: “3” 0.");
