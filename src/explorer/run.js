@@ -3,10 +3,11 @@
 // a movement while a page is made.
 
 const STOP_AFTER = 2000; // milliseconds after which a run can be stopped
-// A page is shown when a movement has paused for PAUSE milliseconds, so that it does not delay the cards. If the last
-// page took less than QUICK, sampl makes the next one within the pause, from PAUSE_SHORT on. Else sampl begins behind
-// the pause; behind PAUSE_LONG if the last page took more than SLOW.
-const PAUSE = 55, PAUSE_SHORT = 35, PAUSE_LONG = 400, QUICK = 100, SLOW = 600;
+// A page is shown when a movement has paused for PAUSE milliseconds, so that it does not delay the cards. sampl begins
+// it within this pause if the last page took less than QUICK. Else sampl waits longer, as a page that is begun between
+// two movements holds up the one behind the last movement; and longest if the last page took more than SLOW.
+const PAUSE = 50, QUICK = 120, SLOW = 600;
+const pauseBefore = () => took < QUICK ? 35 : took < SLOW ? 70 : 400;
 const decoder = new TextDecoder();
 
 const unpack = async (id) => { // base64 of gzip
@@ -131,7 +132,7 @@ const look = async () => {
 
 // Makes a page, and shows it unless a newer state is asked for.
 const makePage = async (outdated) => {
-  await still(took < QUICK ? PAUSE_SHORT : took < SLOW ? PAUSE : PAUSE_LONG);
+  await still(pauseBefore());
   if (outdated()) return;
   const begun = performance.now(), words = [...inputWords(), ...chainWords()], has = named("rows").length > 0;
   const offer = () => byId("state").replaceChildren("Running… ", make("button", { onclick: pages.stop }, "Stop"));
