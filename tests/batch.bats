@@ -243,7 +243,7 @@ peak() {
     [ "$ended" -le $((few + 4000)) ]
 }
 
-@test "batch: a sequence with the default chain takes 1 KB, with other generators less than 3 KB" {
+@test "batch: a sequence with the default chain takes about 1 KB, with other generators less than 3 KB" {
     local few many chain
     need /usr/bin/time
     ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # a sanitizer needs additional memory
@@ -253,7 +253,7 @@ peak() {
         # shellcheck disable=SC2086 # the words of the chain
         few=$(peak "$SAMPL" -s 1 -t 1 $chain few) many=$(peak "$SAMPL" -s 1 -t 1 $chain many)
         echo "$chain: 1000 sequences: $few KB, 50000: $many KB"
-        [ $(((many - few) * 1024 / 49000)) -lt "$([ -z "$chain" ] && echo 1100 || echo 3072)" ]
+        [ $(((many - few) * 1024 / 49000)) -lt "$([ -z "$chain" ] && echo 1200 || echo 3072)" ] # musl's malloc adds a tenth
     done
 }
 
