@@ -37,11 +37,11 @@ part() {
     pick $(((SAMPL_TEST_TURN + $2) % $1 + 1))/"$1" ''
 }
 
-# In the short form each compiler's sanitizers run an eighth of the tests, not the same one, and a twentieth of the cases of many tests.
+# In the short form each compiler's sanitizers run a tenth of the tests, not the same one, and a twentieth of the cases of many tests.
 gcc_sanitizers() {
     make -s SAN=address,undefined WERROR=1 all units
-    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 8 0) suite build/san
-    ran "gcc's sanitizers: $(pick "part $(part 8 0) of the tests, step 20" 'all tests, step 1')"
+    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 10 0) suite build/san
+    ran "gcc's sanitizers: $(pick "part $(part 10 0) of the tests, step 20" 'all tests, step 1')"
 }
 
 # fuzz_build: builds with clang's sanitizers. One build serves three steps: the others wait for it.
@@ -54,9 +54,9 @@ fuzz_build() {
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
     fuzz_build
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 8 3) \
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 10 4) \
         suite build/fuzz
-    ran "clang's sanitizers: $(pick "part $(part 8 3) of the tests, step 20" 'all tests, step 1')"
+    ran "clang's sanitizers: $(pick "part $(part 10 4) of the tests, step 20" 'all tests, step 1')"
 }
 
 # targets N: prints each N-th target of the fuzzer; the commit's hash selects them.
@@ -236,19 +236,23 @@ windows() {
     tail -n 1 build/windows/result | sed 's/^/ran: /'
 }
 
-# In the short form a commit runs one list of steps of each row: its hash decides. The other lists run at later commits. The lists of the
-# last row, which take longest, begin first.
-rows=('packages|library completions' 'html|explorer|npx' 'llama|neon|threads portable' 'gcc_sanitizers|clang_sanitizers fuzzer')
-steps=(lint same faults soak engines lists)
+# In the short form a commit runs one list of steps of each row: its hash decides. The other lists run at later commits. The first step of
+# a list takes longest and begins early; the fuzzer waits for the build of clang's sanitizers.
+rows=('gcc_sanitizers|clang_sanitizers fuzzer' 'packages|library completions' 'llama|neon|threads portable' 'html|explorer|npx')
+steps=() later=(lint)
 turn=$((SAMPL_TEST_TURN / 64))
 for row in "${rows[@]}"; do
     IFS='|' read -ra lists <<<"$row"
     n=${#lists[@]}
     if [ "$form" = short ]; then lists=("${lists[turn % n]}"); fi
-    # shellcheck disable=SC2206 # a list is words
-    steps=(${lists[@]} "${steps[@]}")
+    for list in "${lists[@]}"; do
+        read -ra words <<<"$list"
+        steps+=("${words[0]}")
+        later+=("${words[@]:1}")
+    done
     turn=$((turn / n))
 done
+steps+=("${later[@]}" same faults soak engines lists)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step
