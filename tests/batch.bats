@@ -243,17 +243,18 @@ peak() {
     [ "$ended" -le $((few + 4000)) ]
 }
 
-@test "batch: a sequence with the default chain takes about 1 KB, with other generators less than 3 KB" {
-    local few many chain
+@test "batch: a sequence with the default chain takes 1 KB, with other generators less than 3 KB" {
+    local few many chain limit=1100
     need /usr/bin/time
     ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # a sanitizer needs additional memory
     perl -e 'print qq({"seq":"s$_","logits":[1,2,3]}\n) for 1 .. 50000' >many
     head -1000 many >few
+    [ -n "$(nm -D "$SAMPL" 2>/dev/null)" ] || limit=1200 # musl's malloc, in a static program, adds a tenth
     for chain in '' '--xtc-probability 0.5' '--samplers adaptive_p --adaptive-target 0.5' '--mirostat 2'; do
         # shellcheck disable=SC2086 # the words of the chain
         few=$(peak "$SAMPL" -s 1 -t 1 $chain few) many=$(peak "$SAMPL" -s 1 -t 1 $chain many)
         echo "$chain: 1000 sequences: $few KB, 50000: $many KB"
-        [ $(((many - few) * 1024 / 49000)) -lt "$([ -z "$chain" ] && echo 1200 || echo 3072)" ] # musl's malloc adds a tenth
+        [ $(((many - few) * 1024 / 49000)) -lt "$([ -z "$chain" ] && echo $limit || echo 3072)" ]
     done
 }
 

@@ -91,3 +91,28 @@ EOF
     need_numpy
     run -0 /usr/bin/python3 "$ROOT/tests/missing.py" "$SAMPL"
 }
+
+# In f32, a weight and its quotient by the sum are 0 below 2^-150; quotients near this are left out.
+@test "typ_p warns of exactly the rows in which a probability is 0, also of wide ones and behind other stages" {
+    need_numpy
+    /usr/bin/python3 - "$SAMPL" "$((START + 1))" <<-'END'
+		import subprocess, sys
+		import numpy as np
+		rng, told = np.random.default_rng(int(sys.argv[2])), {False: 0, True: 0}
+		for turn in range(120):
+		    n, temp = int(rng.choice([3, 40, 5000])), float(rng.choice([1, 0.5, 2]))
+		    x = rng.normal(0, 2, n).astype("<f4")
+		    x[rng.integers(n)] = np.float32(x.max() - temp * rng.choice([60, 79.9, 80.1, 95, 100, 108, 140]))
+		    y = (x / np.float32(temp)).astype(np.float64)
+		    weight = np.exp(y - y.max()).min()
+		    least = weight / np.exp(y - y.max()).sum()
+		    if any(abs(np.log2(v) + 150) < 0.2 for v in (weight, least)):
+		        continue
+		    zero = bool(min(weight, least) < 2.0**-150)
+		    words = ["-f", "f32", "-n", str(n), "-s", "1", "--samplers", "temperature;typ_p", "--temp", str(temp), "--typical", "0.9"]
+		    err = subprocess.run([sys.argv[1], *words], input=x.tobytes(), capture_output=True, check=True).stderr
+		    assert (b"typ_p meets candidates of probability 0" in err) == zero, (n, temp, y.max() - y.min(), zero)
+		    told[zero] += 1
+		assert min(told.values()) > 20, told
+	END
+}

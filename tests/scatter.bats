@@ -261,7 +261,7 @@ touched() {
     need_numpy
     local seed
     for seed in 1 2; do
-        run -0 /usr/bin/python3 "$ROOT/tests/scatter.py" "$SAMPL" $((80 / STEP + 1)) $seed
+        run -0 /usr/bin/python3 "$ROOT/tests/scatter.py" "$SAMPL" $((160 / STEP)) $seed
     done
 }
 
@@ -298,7 +298,7 @@ import sys
 rng, n = np.random.default_rng(3), int(sys.argv[1])
 rows = rng.normal(0, 1, (n, 40)) * rng.choice([0.01, 0.3, 1, 3], (n, 1))
 np.where(rng.random((n, 1)) < 0.3, np.round(rows), rows).astype("<f4").tofile("many.f32")
-np.save("embd.npy", rng.normal(0, 1, (40, 16)).astype("<f4"))' $((100000 / STEP))
+np.save("embd.npy", rng.normal(0, 1, (40, 16)).astype("<f4"))' $((400000 / STEP))
     classes_vocab | head -40 >classes.txt
     sampl -n 40 --samplers greedy many.f32 >want
     for options in '--scatter-strength 0.3' '--scatter-strength 1' '--scatter-adaptive' '--scatter-strength 0.6 --scatter-steps 4 --scatter-radius 1'; do

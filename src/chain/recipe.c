@@ -111,13 +111,13 @@ const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
 }
 
 // Returns whether a list of the likeliest tokens, if it is long enough, tells what the chain keeps of the full row.
-// logits: the list tells the deviation of the full row, too.
-static bool ends_lists(const struct recipe *recipe, bool logits)
+// Only lists of logits tell the deviation of the full row, too.
+static bool ends_lists(const struct recipe *recipe, enum logit_scale scale)
 {
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
         if (s->sampler->rest.ends && s->sampler->rest.ends(s))
             return true;
-        if (!s->sampler->rest.apply || (s->sampler == &sampler_top_n_sigma && !logits))
+        if (!s->sampler->rest.apply || (s->sampler == &sampler_top_n_sigma && scale != SCALE_LOGITS))
             return false;
     }
     return false;
@@ -142,11 +142,11 @@ const struct stage *recipe_reads_logits(const struct recipe *recipe)
     return NULL;
 }
 
-size_t recipe_list_wanted(const struct recipe *recipe, bool logits)
+size_t recipe_list_wanted(const struct recipe *recipe, enum logit_scale scale)
 {
     double most = 90.0;
     bool any = false;
-    if (!ends_lists(recipe, logits))
+    if (!ends_lists(recipe, scale))
         return 0;
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
         if (s->sampler->limits != LIMITS_RANK)

@@ -187,8 +187,8 @@ bool stage_has_factor(const struct stage *stage);
 const struct stage *recipe_reads_logits(const struct recipe *recipe);
 
 // Returns how many tokens a list should have for a chain: a few more than the largest top-k keeps. 0: a list of any
-// length leaves a tail, as a draw from all tokens does. logits: the list has logits and the size of its tail.
-size_t recipe_list_wanted(const struct recipe *recipe, bool logits);
+// length leaves a tail, as a draw from all tokens does. scale: that of the list; logits come with the size of the tail.
+size_t recipe_list_wanted(const struct recipe *recipe, enum logit_scale scale);
 
 // Returns the measures of the first enabled sampler that has some, or NULL.
 const struct row_measure *recipe_measures(const struct recipe *recipe);

@@ -135,7 +135,7 @@ const caption = (stage, { list, trace }) => {
   const best = list[0];
   if (stage.name === "xtc" && best) {
     const head = removedOf(list), chance = percent(Math.max(0, Math.min(1, stage.xtc_probability)));
-    if (head) return `In ${chance} of the rows: removes the ${head} likeliest${head === SHOWN ? " at least" : ""}, `
+    if (head) return `In ${chance} of the rows: removes ${head === SHOWN ? "at least " : ""}the ${head} likeliest, `
       + `${inQuotes(best.name)} first.`;
     return cutOf(stage, list) < 2 ? "Fewer than two reach the threshold: it removes none."
       : "Too few would stay for min-keep: it removes none.";

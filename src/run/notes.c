@@ -114,7 +114,7 @@ static bool reads_file(const struct input_config *c)
 static void note_own_history(const struct job *j, unsigned *noted, const struct noted_row *r)
 {
     struct builder names = {0};
-    const unsigned bit = 1u << NOTE_CHOSEN;
+    const unsigned bit = 1u << HISTORY_CHOSEN;
     if (r->row->seq || r->row->place.use != ROW_SAMPLED)
         return;
     if (r->row->fresh)
@@ -198,8 +198,7 @@ void note_partial(const struct job *j, const struct totals *t)
     char advice[120];
     for (size_t i = 0; i < t->n_partial; i++) {
         const bool inexact = t->partial[i].exact < t->partial[i].rows;
-        const bool tail = t->partial[i].scale == SCALE_LOGITS;
-        const size_t own = inexact ? recipe_list_wanted(j->variants->recipe[i], tail) : 0;
+        const size_t own = inexact ? recipe_list_wanted(j->variants->recipe[i], t->partial[i].scale) : 0;
         if (inexact && (chain == SIZE_MAX || (wanted && (!own || own > wanted)))) {
             chain = i;
             wanted = own;

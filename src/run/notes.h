@@ -7,17 +7,17 @@
 #include "run/totals.h"
 #include "views/job.h"
 
-// Notes that a run prints once. NOTE_CHOSEN is none: the run chose a token of the history.
+// Notes that a run prints once, and what they wait for: HISTORY_CHOSEN says that the run chose a token of the history.
 enum run_note {
     NOTE_BIASES,
     NOTE_WIDTHS,
     NOTE_HISTORY,
-    NOTE_CHOSEN,
     NOTE_NUMBERS,
     NOTE_LOGITS,
     NOTE_FACTOR,
     NOTE_MASK,
-    NOTE_ZERO
+    NOTE_ZERO,
+    HISTORY_CHOSEN
 };
 
 // Adds the kind to the set *noted of bits. Returns whether it is new there.

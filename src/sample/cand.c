@@ -309,8 +309,6 @@ size_t cand_argmax(const struct cand *c)
     return b * KERN_BLOCK + c->kern->argmax(x, len);
 }
 
-bool cand_met_zero(const struct cand *c) { return c->store->met_zero; }
-
 // The logit from which on an element that cand_block returns is not masked.
 static float unmasked_from(const struct cand *c, size_t b)
 {
@@ -330,19 +328,21 @@ float cand_least(const struct cand *c)
     return least;
 }
 
-size_t cand_alive(const struct cand *c, size_t most)
+size_t cand_count(const struct cand *c, float floor, size_t most)
 {
-    size_t alive = 0;
-    for (size_t b = 0; b < cand_blocks(c) && alive < most; b++) {
+    size_t count = 0;
+    for (size_t b = 0; b < cand_blocks(c) && count < most; b++) {
         float tmp[KERN_BLOCK];
         size_t len;
         if (c->dense && c->store->block_max[b] == -INFINITY)
             continue;
-        const float *const x = cand_block(c, b, tmp, &len);
-        alive += c->kern->count(x, len, unmasked_from(c, b));
+        const float *const x = cand_block(c, b, tmp, &len), from = unmasked_from(c, b);
+        count += c->kern->count(x, len, floor > from ? floor : from);
     }
-    return alive < most ? alive : most;
+    return count < most ? count : most;
 }
+
+size_t cand_alive(const struct cand *c, size_t most) { return cand_count(c, -INFINITY, most); }
 
 // ---- for onlookers
 

@@ -173,9 +173,6 @@ float cand_max(const struct cand *c);
 // How many candidates are not masked, or `most` if more. O(n), but only as far as `most`.
 size_t cand_alive(const struct cand *c, size_t most);
 
-// Did typ_p meet a candidate of probability 0, masked or not? O(1).
-bool cand_met_zero(const struct cand *c);
-
 // ---- changing logits
 
 // For each candidate among ids: logit = f(logit, index of its id in ids, arg). O(ids) on a dense row, O(n) on a list.
@@ -280,6 +277,13 @@ float cand_rank_sum(struct cand *c);
 // The entropy in nats of the probabilities that belong to cand_rank_sum: -(p * logf(p)) added in f32 by rank. log is
 // scratch for all candidates; of a sorted list it then holds logf(p). As cand_rank_sum.
 float cand_rank_entropy(struct cand *c, float sum, float *log);
+
+// Finds out whether a candidate is masked or its probability 0 in f32, so that llama.cpp's entropy is NaN. sum: that of
+// cand_rank_sum. O(n): one pass, if no logit lies 80 or more below the largest.
+void cand_find_zero(struct cand *c, float sum);
+
+// Has cand_find_zero found one in this row?
+bool cand_met_zero(const struct cand *c);
 
 // The best candidates with their probabilities.
 struct head {

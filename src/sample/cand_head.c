@@ -72,6 +72,16 @@ float cand_rank_entropy(struct cand *c, float sum, float *log)
     return 0.0f;
 }
 
+// A weight of expf(-80) is above 0 over any sum of 2^32 weights, so that most rows need no exact answer.
+void cand_find_zero(struct cand *c, float sum)
+{
+    const float max = cand_max(c);
+    c->store->met_zero = cand_count(c, max - 80.0f, c->n) < c->n &&
+                         (cand_alive(c, c->n) < c->n || !(kern_expf(cand_least(c) - max) / sum > 0.0f));
+}
+
+bool cand_met_zero(const struct cand *c) { return c->store->met_zero; }
+
 struct head cand_rank_head(struct cand *c, float sum, float range, size_t least)
 {
     float *const p = c->store->spare, max = cand_exp_max(c), tail = -range;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The inside of the candidate store: for cand*.c, nucleus.c, draw.c and chain.c, and for five samplers that work on
-// blocks or on the row as it lies in memory, adaptive_p, gumbel, min_k, top_n_sigma and engine_stages, and typ_p.
+// blocks or on the row as it lies in memory: adaptive_p, gumbel, min_k, top_n_sigma and engine_stages.
 #ifndef SAMPL_SAMPLE_CAND_PRIVATE_H
 #define SAMPL_SAMPLE_CAND_PRIVATE_H
 
@@ -28,7 +28,7 @@ struct cand_store {
     struct noised *noised; // [c->n] if the selector filled it
     size_t noised_cap;
     bool has_noise;
-    bool met_zero; // typ_p met a candidate of probability 0
+    bool met_zero; // cand_find_zero
 };
 
 // ---- blocks (cand_block.c). A list has blocks, too: KERN_BLOCK candidates each.
@@ -64,6 +64,9 @@ size_t cand_argmax(const struct cand *c);
 // The smallest logit that is not masked; +inf if there is none. O(n), in one pass, which cand_each_run would take two
 // for.
 float cand_least(const struct cand *c);
+
+// How many candidates that are not masked have a logit of at least `floor`, or `most` if more. O(n), as cand_alive.
+size_t cand_count(const struct cand *c, float floor, size_t most);
 
 // Rounds every logit to f16, to nearest even. The lowest finite f16 is then masked, as in a row of f16. Records a fault
 // when a logit is too large, or none is left.

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // typ_p (locally typical sampling; Meister et al. 2022, arXiv 2202.00666): the candidates whose surprise is nearest to
 // the entropy, up to cumulative probability p.
-#include "kern/expf.h"
 #include "kern/libm.h"
-#include "sample/cand_private.h"
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
@@ -192,7 +190,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     uint32_t *const mirror = cand_scratch(c, c->n, sizeof *mirror), *const order = cand_scratch(c, c->n, sizeof *order);
     float *const score = cand_scratch(c, c->n + STEP, sizeof *score), sum = cand_rank_sum(c),
                  entropy = cand_rank_entropy(c, sum, score);
-    c->store->met_zero = cand_alive(c, c->n) < c->n || !(kern_expf(cand_least(c) - cand_max(c)) / sum > 0.0f);
+    cand_find_zero(c, sum);
     const bool sorted = c->order == CAND_SORTED; // then ranks are positions
     struct head head = {.best = {NULL, 0}};
     size_t keep = 0;

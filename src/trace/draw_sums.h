@@ -37,7 +37,7 @@ struct chi2_test {
 struct draw_tests {
     struct chi2_test rank, token;
     double last_p;
-    bool choice; // a draw inside was one of several tokens with a chance; if none was, more draws alike test nothing
+    bool choice; // some draw was from a row in which several tokens have a chance; else more draws test nothing
     struct {
         double factor, se, p; // of the draws' temperature to the chain's; beyond the grid, its end, and se is NaN
     } temperature;

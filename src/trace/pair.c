@@ -86,7 +86,7 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
     }
     c->kern->divergences(js, p, q, len);
     stat[PAIR_SAME] = c->chosen == b->chosen;
-    const double half = kern_lanes_total(apart) / 2.0; // chains may add equal distributions in another order
+    const double half = kern_lanes_total(apart) / 2.0; // equal distributions: 2^17 terms that differ by 2^-53
     stat[PAIR_OVERLAP] = half < 0x1p-36 ? 1.0 : fmax(0.0, 1.0 - half);
     stat[PAIR_JS] = fmax(0.0, kern_lanes_total(js));
     stat[PAIR_KL] = fmax(0.0, kern_lanes_total(kl));

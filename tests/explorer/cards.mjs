@@ -35,6 +35,6 @@ assert.equal(caption(xtc, { list: two }), "Too few would stay for min-keep: it r
 assert.equal(caption({ ...xtc, xtc_threshold: 0.35 }, { list: two }), "Fewer than two reach the threshold: it removes none.");
 assert.equal(caption(xtc, { list: listOf([0.4, 0], [0.3, 0.6]) }), "In 50 % of the rows: removes the 1 likeliest, “t0” first.");
 const all = Array(400).fill([0.001, 0]);
-assert.equal(caption(xtc, { list: listOf(...all) }), "In 50 % of the rows: removes the 400 likeliest at least, “t0” first.");
+assert.equal(caption(xtc, { list: listOf(...all) }), "In 50 % of the rows: removes at least the 400 likeliest, “t0” first.");
 const cut = { before: 3, after: 1, removed: 2, mass: 0.9995, likeliest_removed: [{ id: 3, prob: 0 }] };
 assert.equal(caption({ name: "top_k" }, { list: two, trace: cut }), "3 → 1 token, more than 99.9 % of the probability. First out: “3” 0.");

@@ -385,7 +385,7 @@ const checks = {
       const json = JSON.parse(spawnSync("bash", ["-c", `sampl() { "${resolve(sampl)}" "$@"; }\n${line} --trace -O json`], { encoding: "utf8" }).stdout.trim());
       for (const stage of json.stages.filter((stage) => stage.removed > 0)) {
         const text = await page.$eval(`[data-stage="${stage.name}"] .caption`, (node) => node.textContent.replace(/\u202f/g, ""));
-        assert.ok(text.startsWith(`${stage.before} → ${stage.after} token`), `${stage.name}: ${text}`);
+        assert.ok(text.startsWith(`${stage.before} → ${stage.after} token${stage.after === 1 ? "" : "s"},`), `${stage.name}: ${text}`);
         const best = stage.likeliest_removed[0].id === stage.top_before;
         assert.equal(text.includes("The likeliest is removed"), best, text);
         if (stage.name === "typ_p") console.log(`  row ${row}: ${text}`);
