@@ -41,15 +41,16 @@ static size_t sort_list(const struct cand *c, uint32_t *id, float *logit)
     return n;
 }
 
-// Leaves the unmasked of a whole row's logits, with their tokens. Returns how many.
+// Leaves the unmasked of a whole row's logits, with their tokens. Returns how many. Each candidate is written, and the
+// next one replaces it if it is masked: without branches, as masked ones can stand anywhere.
 static size_t pack_row(const struct cand *c, uint32_t *id, float *logit)
 {
     size_t n = 0;
-    for (size_t i = 0; i < c->n_row; i++)
-        if (logit[i] > -INFINITY) {
-            id[n] = cand_row_id(c, i);
-            logit[n++] = logit[i];
-        }
+    for (size_t i = 0; i < c->n_row; i++) {
+        id[n] = c->row_id ? c->row_id[i] : (uint32_t)i;
+        logit[n] = logit[i];
+        n += logit[n] > -INFINITY;
+    }
     return n;
 }
 

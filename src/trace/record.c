@@ -50,7 +50,7 @@ bool ranked_sort(struct ranked *r, size_t n, const struct kern *kern, struct ran
     return true;
 }
 
-void ranked_insert(struct ranked *best, size_t *n, size_t most, uint32_t id, double p)
+void ranked_put(struct ranked *best, size_t *n, size_t most, uint32_t id, double p)
 {
     size_t at = *n < most ? *n : most;
     ++*n;

@@ -246,7 +246,15 @@ struct ranked_scratch {
 bool ranked_sort(struct ranked *r, size_t n, const struct kern *kern, struct ranked_scratch *scratch);
 
 // Puts a token among the `most` likeliest at best[], which stand by falling probability. *n counts all that were given.
-void ranked_insert(struct ranked *best, size_t *n, size_t most, uint32_t id, double p);
+// Most tokens of a row do not enter a full list: ranked_insert tells at once, ranked_put looks for the place.
+void ranked_put(struct ranked *best, size_t *n, size_t most, uint32_t id, double p);
+static inline void ranked_insert(struct ranked *best, size_t *n, size_t most, uint32_t id, double p)
+{
+    if (*n >= most && (!most || best[most - 1].p >= p))
+        ++*n;
+    else
+        ranked_put(best, n, most, id, p);
+}
 
 void result_free(struct result *res);
 
