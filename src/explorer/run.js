@@ -158,53 +158,38 @@ const say = (messages) => {
 
 // ---- the page of -O html in a frame; the frame of the next page waits behind it
 
-// Each frame's page tells its place (the chosen row and variant, and how far it is scrolled), also when a row is
-// chosen, and goes to such a place.
+// Each page has a place: the chosen row and variant, and how far it is scrolled. The next page begins there. A page says
+// when another row is chosen.
 const view = (() => {
-  const once = (target, name, good = () => true) => new Promise((done) => {
-    const hear = (event) => {
-      if (!good(event)) return;
-      target.removeEventListener(name, hear);
-      done(event);
-    };
-    target.addEventListener(name, hear);
-  });
   // A frame with an empty document. A frame takes 40 ms to load a document, whatever its size: it does so beforehand.
-  const frame = () => {
-    const node = make("iframe.behind", { title: "The page of sampl", tabindex: "-1",
+  const frame = () => new Promise((done) => {
+    const node = make("iframe.behind", { title: "The page of sampl", tabindex: "-1", onload: () => done(node),
       srcdoc: '<!DOCTYPE html><html lang="en"><head></head><body></body></html>' });
-    const loaded = once(node, "load");
     byId("view").append(node);
-    return { node, loaded };
-  };
-  // Puts a page into the empty document. Scripts that come as a text do not run: an element of each is made.
-  const fill = (page, html) => {
+  });
+  // Puts a page into the empty document, at a place. Scripts that come as a text do not run: an element of each is made.
+  const fill = ({ contentDocument: page, contentWindow }, html, place) => {
+    contentWindow.sampl = { place };
     page.documentElement.innerHTML = html.replace("<head>", '<head><base href="about:srcdoc">'); // so that #links stay
     for (const script of page.querySelectorAll("script:not([type])"))
       script.replaceWith(Object.assign(page.createElement("script"), { textContent: script.textContent }));
   };
+  // To remove a frame and to make one takes 10 ms: it waits until the new page is on the screen.
+  const painted = () => new Promise((done) => { setTimeout(done, 30); });
   let shown = null, next = frame(), place = { row: null, variant: null, top: 0, text: 0 }, wish = null;
-  const post = (to, message) => to.node.contentWindow.postMessage({ sampl: message }, "*");
-  const placeOf = async (of) => {
-    const answer = once(window, "message", ({ source, data }) => source === of.node.contentWindow && !data?.moved);
-    post(of, "place?");
-    return place = { ...place, ...(await answer).data.sampl };
-  };
+  const placeNow = () => shown ? place = shown.contentWindow.sampl.placeNow() : place;
   const show = async (html) => {
-    const before = shown ? placeOf(shown) : place;
-    await next.loaded;
-    fill(next.node.contentDocument, html);
-    const embed = document.body.matches(".embed") || undefined;
-    post(next, { ...await before, ...wish, embed });
-    wish = null;
-    await placeOf(next); // the answer comes when the page is there
-    next.node.classList.remove("behind");
-    next.node.removeAttribute("tabindex");
-    shown?.node.remove();
-    [shown, next] = [next, frame()];
+    const node = await next, embed = document.body.matches(".embed") || undefined, old = shown;
+    fill(node, html, { ...placeNow(), ...wish, embed });
+    [shown, wish] = [node, null];
+    placeNow();
+    node.classList.remove("behind");
+    node.removeAttribute("tabindex");
+    old?.classList.add("behind");
+    next = painted().then(() => old?.remove()).then(frame);
   };
   addEventListener("message", ({ source, data }) => {
-    if (!data?.moved || source !== shown?.node.contentWindow) return;
+    if (!data?.moved || source !== shown?.contentWindow) return;
     const before = place.row;
     place = { ...place, ...data.sampl };
     rememberPlace();

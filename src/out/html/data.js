@@ -90,18 +90,21 @@ const remember = () => {
   if (parent !== window) parent.postMessage({ sampl: placeNow(), moved: true }, "*");
 };
 
-// A frame: the page that holds it asks for the place, and restores it in the next frame.
+// A frame: the page that holds it asks for the place by a message, and gives it to the next frame. A page that may call
+// into the frame sets window.sampl = { place } before these scripts run, so that they begin there, and calls
+// sampl.placeNow() later.
 const placeNow = () => ({ row: now < 0 ? null : rows[now].row, variant: shown[columns[1]?.text]?.name ?? null,
   top: scrollY, text: byId("text") ? byId("text").scrollTop : 0 });
-const listenToHolder = () => addEventListener("message", ({ data, source }) => {
-  const place = data && data.sampl;
-  if (place === "place?") return source.postMessage({ sampl: placeNow() }, "*");
-  if (!place || typeof place !== "object") return null;
+const goTo = (place) => {
   const known = Object.entries(place).filter(([, value]) => value !== null && value !== undefined);
   const state = new Map(known.map(([key, value]) => [key, String(value)]));
   if (document.body.matches(".embed")) state.set("embed", "");
-  if (rows.some((row) => String(row.row) === state.get("row"))) restore(state, true);
+  if (!started || rows.some((row) => String(row.row) === state.get("row"))) restore(state, true);
   if (byId("text") && isNumber(place.text)) byId("text").scrollTop = place.text;
   if (isNumber(place.top)) scrollTo(0, place.top);
-  return null;
+};
+const listenToHolder = () => addEventListener("message", ({ data, source }) => {
+  const place = data && data.sampl;
+  if (place === "place?") source.postMessage({ sampl: placeNow() }, "*");
+  else if (place && typeof place === "object") goTo(place);
 });

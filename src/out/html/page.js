@@ -23,7 +23,8 @@ const start = () => {
   }
   markWide();
   addEventListener("resize", markWide);
-  restore(address(), true);
+  if (window.sampl) goTo(window.sampl.place); else restore(address(), true);
+  window.sampl = { placeNow };
   started = true;
   addEventListener("hashchange", () => restore(address(), true));
 };
