@@ -37,8 +37,6 @@ SYSTEM ?=
 WINDOWS := $(findstring -windows-,$(SYSTEM))
 # WASM=1 builds for WebAssembly (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32): the program that the explorer runs.
 WASM   ?=
-# PIC=1 builds the objects of libsampl; see the target lib.
-PIC    ?=
 BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(WASM),/wasm)$(if $(SYSTEM),/systems/$(SYSTEM))
 WERROR ?=
 
@@ -47,10 +45,11 @@ STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
 WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
             -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef $(if $(WINDOWS),-Wno-missing-prototypes -Wno-enum-float-conversion) $(if $(WERROR),-Werror)
 # Options that make bugs harder to exploit. HARDEN= leaves them out; sanitizers have checks of their own.
-HARDEN  ?= $(if $(SAN)$(WASM),,-fstack-protector-strong -fPIE $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDEN  ?= $(if $(SAN)$(WASM),,-fstack-protector-strong $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDENL ?= $(if $(SAN)$(filter -static,$(LDFLAGS))$(filter Darwin,$(shell uname))$(SYSTEM)$(WASM),,-pie -Wl,-z,relro,-z,now)
 PTHREAD  := $(if $(WASM),,-pthread)
-PICFLAGS := $(if $(PIC),-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections)
+# The program and libsampl are linked from the same objects.
+PICFLAGS := $(if $(STATIC)$(SYSTEM)$(WASM),,-fPIC -fvisibility=hidden -ffunction-sections -fdata-sections)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 CJSON := build/static/cjson
@@ -143,21 +142,18 @@ $(CJSON)/cJSON.h:
 static: ## build a static program for every Linux, build/static/sampl (musl-tools; Debian or Ubuntu, for cJSON's source package)
 	$(Q)$(MAKE) STATIC=1 all
 
-# libsampl: the core and src/lib, from objects of their own. Both files show the functions of src/lib/sampl.h only.
+# libsampl: the core and src/lib. Both files show the functions of src/lib/sampl.h only.
 SO := libsampl.so.0
 .PHONY: lib
-lib: ## build the library for C and other languages, build/libsampl.so.0 and build/libsampl.a
-	$(Q)$(MAKE) --no-print-directory $(if $(V),,-s) PIC=1 BUILD=$(BUILD)/pic $(BUILD)/$(SO) $(BUILD)/libsampl.a
-ifneq ($(PIC),)
-$(BUILD:%/pic=%)/$(SO): $(LIB)
+lib: $(BUILD)/$(SO) $(BUILD)/libsampl.a ## build the library for C and other languages, build/libsampl.so.0 and build/libsampl.a
+$(BUILD)/$(SO): $(LIB)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(filter-out -pie,$(HARDENL)) -shared -Wl,-soname,$(SO),--gc-sections$(if $(SAN),,$(comma)-z$(comma)defs) -o $@ $^ $(CJSON_LIBS) -lm
-$(BUILD:%/pic=%)/libsampl.a: $(LIB)
+$(BUILD)/libsampl.a: $(LIB)
 	@echo "  AR    $@"
 	$(Q)$(CC) -r -nostdlib -Wl,--gc-sections,--gc-keep-exported -o $(BUILD)/libsampl.o $^
 	$(Q)objcopy --localize-hidden $(BUILD)/libsampl.o
 	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/libsampl.o
-endif
 
 # The explorer: one page that holds the program as WebAssembly, and a sample.
 EXPLORER  := build/explorer.html
