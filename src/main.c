@@ -81,7 +81,7 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
             return false;
         break;
     case ACTION_HELP:
-        if (!help_print(a->options, means_help, a->how, e))
+        if (!help_print(a->typed.options, means_help, a->how, e))
             return false;
         break;
     case ACTION_VERSION:
@@ -93,9 +93,9 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
         break;
     case ACTION_GENERATE:
         if (!strcmp(a->how, "json"))
-            describe_print(a->options, means_help);
+            describe_print(a->typed.options, means_help);
         else
-            complete_print(a->options, a->how);
+            complete_print(a->typed.options, a->how);
         break;
     }
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -122,7 +122,7 @@ static void *run_program(void *arg)
     struct args args = {0};
     const struct kern *const kern = choose_tier(&p->e);
     recipes_init(&recipes);
-    options_make(&options, &recipes.catalog);
+    options_make(&options, &recipes);
     p->ok = kern && args_parse(&args, &options, p->argc, p->argv, &p->e) && act(&args, &recipes, kern, &p->e);
     args_free(&args);
     recipes_free(&recipes);

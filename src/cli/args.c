@@ -29,7 +29,7 @@ static bool read_words(struct reader *r, struct err *e);
 // has set another.
 static const struct engine *typed_engine(const struct reader *r)
 {
-    const char *const before = args_origin(r->a, "engine") == ORIGIN_COMMAND_LINE ? r->a->engine : NULL,
+    const char *const before = typed_origin(&r->a->typed, "engine") == ORIGIN_COMMAND_LINE ? r->a->typed.engine : NULL,
                       *const name = words_value(r->word + r->at, r->n - r->at, "--engine", before);
     return name ? engine_by_name(name) : NULL;
 }
@@ -71,17 +71,18 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
 // have its value behind it.
 static bool read_short(struct reader *r, const char *letter, struct err *e)
 {
-    const struct option_row *row = option_by_brief(r->a->options, letter, strlen(letter));
+    const struct option_row *row = option_by_brief(r->a->typed.options, letter, strlen(letter));
     if (row)
         return read_value(r, row, NULL, e);
     if (hint_is_known(letter - 1, strlen(letter) + 1))
-        return hint_unknown(r->a->options, letter - 1, strlen(letter) + 1, e);
+        return hint_unknown(r->a->typed.options, letter - 1, strlen(letter) + 1, e);
     for (; *letter; letter++) {
         char word[8];
         const int len = (int)utf8_step(letter);
-        row = option_by_brief(r->a->options, letter, 1);
+        row = option_by_brief(r->a->typed.options, letter, 1);
         if (!row)
-            return hint_unknown(r->a->options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter), e);
+            return hint_unknown(r->a->typed.options, word, (size_t)snprintf(word, sizeof word, "-%.*s", len, letter),
+                                e);
         const bool valued = row->metavar && letter[1];
         if (!read_value(r, row, valued ? letter + 1 : NULL, e))
             return false;
@@ -95,9 +96,9 @@ static bool read_short(struct reader *r, const char *letter, struct err *e)
 static bool read_long(struct reader *r, const char *word, struct err *e)
 {
     const char *const name = word + 2, *const end = name + strcspn(name, "=");
-    const struct option_row *const row = option_by_name(r->a->options, name, (size_t)(end - name));
+    const struct option_row *const row = option_by_name(r->a->typed.options, name, (size_t)(end - name));
     if (!row)
-        return hint_unknown(r->a->options, word, (size_t)(end - word), e);
+        return hint_unknown(r->a->typed.options, word, (size_t)(end - word), e);
     return read_value(r, row, *end ? end + 1 : NULL, e);
 }
 
@@ -119,15 +120,6 @@ static bool read_words(struct reader *r, struct err *e)
             options = false;
     }
     return ok;
-}
-
-static bool set_defaults(struct args *a, struct err *e)
-{
-    catalog_defaults(a->options->catalog, a->value);
-    for (const struct option_row *row = a->options->row; row->name; row++)
-        if (row->def && !row->param && !row->set(row, row->def, a, e))
-            return false;
-    return true;
 }
 
 // Refuses settings of presets that no option gives, or with --lenient warns of them. --lenient may stand behind the
@@ -154,10 +146,10 @@ static bool check_left_out(const struct args *a, bool quiet, struct err *e)
 
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e)
 {
-    *a = (struct args){.options = options,
+    *a = (struct args){.typed.options = options,
                        .word = (const char *const *)(void *)(argv + 1),
                        .n_words = argc > 1 ? (size_t)argc - 1 : 0};
-    return set_defaults(a, e) && read_words(&(struct reader){.a = a, .word = a->word, .n = a->n_words}, e) &&
+    return typed_defaults(&a->typed, e) && read_words(&(struct reader){.a = a, .word = a->word, .n = a->n_words}, e) &&
            check_left_out(a, false, e);
 }
 
@@ -167,7 +159,7 @@ void args_free(struct args *a)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->word);
     for (size_t i = 0; i < LISTS; i++)
-        list_free(&a->chain.list[i]);
+        list_free(&a->typed.settings.list[i]);
     words_free(&a->texts);
 }
 
@@ -175,17 +167,11 @@ bool args_extend(struct args *a, const struct args *base, const struct words *op
 {
     *a = *base;
     a->files = a->vs = a->sweeps = a->left_out = a->texts = (struct words){0};
-    memset(a->chain.list, 0, sizeof a->chain.list);
+    memset(a->typed.settings.list, 0, sizeof a->typed.settings.list);
     for (size_t i = 0; i < LISTS; i++)
-        list_copy(&a->chain.list[i], &base->chain.list[i]);
+        list_copy(&a->typed.settings.list[i], &base->typed.settings.list[i]);
     return read_words(&(struct reader){.a = a, .word = options->word, .n = options->n, .chain_only = true}, e) &&
            check_left_out(a, quiet, e);
-}
-
-enum origin args_origin(const struct args *a, const char *name)
-{
-    const struct option_row *const row = option_by_name(a->options, name, strlen(name));
-    return a->given[row - a->options->row];
 }
 
 // Is a file standard input, which the rows are read from, too? NULL: there is no file.
@@ -232,7 +218,7 @@ bool args_check(const struct args *a, struct err *e)
         {(a->dump || a->trace) && no_ids, "--emit %s cannot be used with %s", emit, shown},
         {a->after && !a->dump && !distribution, "--after needs --emit probs, logprobs or logits, or --dump-probs"},
         {a->expect && variants, "--expect cannot be used with --vs, --sweep or --against"},
-        {a->expect && engine_draws_seed(engine_by_name(a->engine), a->seed),
+        {a->expect && engine_draws_seed(engine_by_name(a->typed.engine), a->typed.seed),
          "--expect needs --seed: without a seed each run chooses other tokens"},
         {a->expect && no_ids && !distribution, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit},
         {a->expect && (a->dump || a->trace), "--expect cannot be used with %s: it prints a report of its own", shown},

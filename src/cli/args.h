@@ -4,11 +4,10 @@
 #ifndef SAMPL_CLI_ARGS_H
 #define SAMPL_CLI_ARGS_H
 
-#include "cli/options.h"
 #include "cli/value.h"
 #include "cli/words.h"
 #include "out/emit.h"
-#include "settings/draft.h"
+#include "settings/options.h"
 
 #include <string.h>
 
@@ -27,21 +26,12 @@ struct share {
     int64_t k, n;
 };
 
-// Where an option was given.
-enum origin {
-    ORIGIN_NONE,
-    ORIGIN_WEAK, // by an option for a model; what its metadata recommend counts more
-    ORIGIN_COMMAND_LINE,
-    ORIGIN_PRESET
-};
-
 enum { SAID = 4 };       // words of a preset in args.left_out
 enum { NO_NUMBER = -1 }; // the value of an option [=N] that was given without N
 
 struct args {
-    const struct options *options;
-    unsigned char given[OPTIONS_MOST]; // enum origin of each row
-    const char *preset[OPTIONS_MOST];  // the file of the preset that gave each row's option last; NULL: none
+    struct typed typed;               // the options, which were given, and the chain; the first member
+    const char *preset[OPTIONS_MOST]; // the file of the preset that gave each row's option last; NULL: none
     enum action action;
     const char *const *word; // [n_words] the command line behind the program's name
     size_t n_words;
@@ -61,17 +51,7 @@ struct args {
     int64_t row_base;
     struct words files;
 
-    // chain
-    double value[CATALOG_MOST]; // by number of the catalog
-    bool neutral;               // samplers whose options were not given are off
-    int64_t seed;               // as given; the range depends on the engine
-    const char *engine;
-    const char *samplers; // names of samplers, or if
-    bool by_letter;       // by_letter, their letters
-    struct settings chain;
-    const struct option_row *grammar_row; // of the option that gave the grammar; NULL: there is no grammar
-    const char *grammar;                  // its value: a text or a file
-    bool grammar_first;
+    // what only the command line has of the chain
     const char *embeddings;      // a file; NULL: none
     enum distance_metric metric; // of the embeddings
     bool backend_sampling;
@@ -108,6 +88,9 @@ struct args {
                            // no option gives, a note, and a note for runs with a prompt (SAID words); "": none
 };
 
+// Makes the rows of all options. r, which outlives o, gets the notes.
+void options_make(struct options *o, struct recipes *r);
+
 // Fills a from the arguments. options and the strings of argv outlive a. False with *e if they are no valid options.
 // The caller frees a either way.
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e);
@@ -127,13 +110,10 @@ bool args_set(struct args *a, const struct option_row *row, const char *value, c
 // Notes that an option is given, as args_set does.
 void args_give(struct args *a, const struct option_row *row, const char *preset);
 
-// Resets an option to what holds when it is not given.
-bool args_forget(struct args *a, const struct option_row *row, struct err *e);
-
-// Where was the option with this long name given?
-enum origin args_origin(const struct args *a, const char *name);
-
-static inline bool args_given(const struct args *a, const char *name) { return args_origin(a, name) != ORIGIN_NONE; }
+static inline bool args_given(const struct args *a, const char *name)
+{
+    return typed_origin(&a->typed, name) != ORIGIN_NONE;
+}
 
 // Is --vocab given anywhere on the command line? Presets may then name tokens by their texts.
 static inline bool args_name_vocab(const struct args *a) { return words_value(a->word, a->n_words, "--vocab", NULL); }

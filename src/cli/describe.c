@@ -75,6 +75,7 @@ static void describe_option(const struct option_row *row)
 {
     static const char *const groups[] = {
         [GROUP_INPUT] = "input", [GROUP_CHAIN] = "chain", [GROUP_OUTPUT] = "output", [GROUP_OTHER] = "other"};
+    char number[NUMBER_TEXT];
     printf("{\"flag\":\"%s\",\"aliases\":", row->name);
     print_words(row->also);
     print_member("short", row->brief);
@@ -84,7 +85,7 @@ static void describe_option(const struct option_row *row)
     print_member("help", row->help);
     print_member("value", row->metavar);
     print_member("heading", row->heading);
-    print_member("default", row->def);
+    print_member("default", option_default(row, number));
     if (row->choices) {
         fputs(",\"choices\":", stdout);
         print_words(row->choices);

@@ -14,12 +14,12 @@
 
 const struct option_row *foreign_row(const struct foreign *f, const char *name)
 {
-    return option_by_name(f->a->options, name, strlen(name));
+    return option_by_name(f->a->typed.options, name, strlen(name));
 }
 
 static size_t option_number(const struct foreign *f, const char *option)
 {
-    return (size_t)(foreign_row(f, option) - f->a->options->row);
+    return (size_t)(foreign_row(f, option) - f->a->typed.options->row);
 }
 
 char *foreign_check_text(struct foreign *f, char *text)
@@ -35,7 +35,7 @@ void foreign_set(struct foreign *f, const char *name, const char *text)
     const char *const own = text && !f->failed ? words_own(&f->a->texts, strdup(text), f->e) : NULL;
     name_set_add(&f->given, number);
     if (!f->failed)
-        f->failed = (text && !own) || !args_set(f->a, &f->a->options->row[number], own, f->path, f->e);
+        f->failed = (text && !own) || !args_set(f->a, &f->a->typed.options->row[number], own, f->path, f->e);
 }
 
 void foreign_set_json(struct foreign *f, const char *name, const cJSON *item)
@@ -50,10 +50,10 @@ void foreign_set_json(struct foreign *f, const char *name, const cJSON *item)
 
 struct list *foreign_list(struct foreign *f, enum list_kind kind)
 {
-    struct list *const list = &f->a->chain.list[kind];
+    struct list *const list = &f->a->typed.settings.list[kind];
     const size_t number = option_number(f, list_options[kind] + strlen("--"));
     name_set_add(&f->given, number);
-    args_give(f->a, &f->a->options->row[number], f->path);
+    args_give(f->a, &f->a->typed.options->row[number], f->path);
     list->name = list_options[kind];
     return list;
 }
@@ -78,10 +78,10 @@ void foreign_absent(struct foreign *f, const char *options)
     size_t len;
     while (!f->engine->options && name_next(&options, &option, &len)) {
         const size_t name = strcspn(option, "=");
-        const struct option_row *const row = option_by_name(f->a->options, option, name);
+        const struct option_row *const row = option_by_name(f->a->typed.options, option, name);
         char value[NUMBER_TEXT];
         snprintf(value, sizeof value, "%.*s", (int)(len - name) - 1, option + name + 1);
-        if (!name_set_has(&f->given, (size_t)(row - f->a->options->row)))
+        if (!name_set_has(&f->given, (size_t)(row - f->a->typed.options->row)))
             foreign_set(f, row->name, value);
     }
 }
@@ -136,14 +136,14 @@ static bool switches_on(const struct setting *s, const struct param *p, double v
 // programs write.
 static void read_number_setting(struct foreign *f, const struct setting *s, const cJSON *item)
 {
-    const struct catalog *const c = f->a->options->catalog;
+    const struct catalog *const c = f->a->typed.options->catalog;
     const size_t number = s ? c->n : catalog_find_server(c, item->string);
     const char *const option = s ? s->option : number < c->n ? c->param[number]->flag : NULL;
-    const struct option_row *const row = option ? &f->a->options->row[option_number(f, option)] : NULL;
+    const struct option_row *const row = option ? &f->a->typed.options->row[option_number(f, option)] : NULL;
     double v;
     const bool is = is_number(item, &v);
     if (row)
-        name_set_add(&f->given, (size_t)(row - f->a->options->row));
+        name_set_add(&f->given, (size_t)(row - f->a->typed.options->row));
     if (!is && !foreign_is_on(item))
         return;
     char text[NUMBER_TEXT];
@@ -158,7 +158,7 @@ static void read_number_setting(struct foreign *f, const struct setting *s, cons
     else if (!is || switches_on(s, NULL, v))
         foreign_unsupported(f, item);
     if (row && is && switches_on(s, row->param, v))
-        name_set_add(&f->active, (size_t)(row - f->a->options->row));
+        name_set_add(&f->active, (size_t)(row - f->a->typed.options->row));
 }
 
 // ---- settings that are no numbers
@@ -268,7 +268,7 @@ static void read_schema_setting(struct foreign *f, const cJSON *item)
 
 bool foreign_knows(const struct foreign *f, const char *key)
 {
-    const struct catalog *const c = f->a->options->catalog;
+    const struct catalog *const c = f->a->typed.options->catalog;
     return setting_of_preset(key) || catalog_find_server(c, key) < c->n;
 }
 

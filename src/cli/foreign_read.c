@@ -64,9 +64,9 @@ static bool convert_settings(struct foreign *f)
 static bool forget_chain(struct args *a, struct err *e)
 {
     bool ok = true;
-    for (const struct option_row *row = a->options->row; ok && row->name; row++)
+    for (const struct option_row *row = a->typed.options->row; ok && row->name; row++)
         if (row->recipe && row->set && strcmp(row->name, "seed") != 0)
-            ok = args_forget(a, row, e);
+            ok = typed_forget(&a->typed, row, e);
     return ok;
 }
 

@@ -17,27 +17,12 @@
 
 // ---- the engine
 
-// Finds the first option from *row on that the engine refuses, and returns why. of_presets: only options of presets
-// count.
-static const char *next_refusal(const struct args *a, bool of_presets, const struct option_row **row)
-{
-    const struct engine *const engine = engine_by_name(a->engine);
-    for (; (*row)->name; ++*row) {
-        const enum origin origin = a->given[*row - a->options->row];
-        const bool counts = (*row)->group == GROUP_CHAIN && (of_presets ? origin == ORIGIN_PRESET : origin);
-        const char *const why = counts ? engine_refusal(engine, a->grammar_row, a->grammar_first, (*row)->name) : NULL;
-        if (why)
-            return why;
-    }
-    return NULL;
-}
-
 bool args_leave_out(struct args *a, struct builder *names, struct err *e)
 {
-    const struct option_row *row = a->options->row;
-    for (; next_refusal(a, false, &row); row++) {
+    const struct option_row *row = a->typed.options->row;
+    for (; typed_refusal(&a->typed, false, &row); row++) {
         builder_format(names, "%s--%s", names->len ? ", " : "", row->name);
-        if (!args_forget(a, row, e))
+        if (!typed_forget(&a->typed, row, e))
             return false;
     }
     return true;
@@ -47,14 +32,15 @@ bool args_leave_out(struct args *a, struct builder *names, struct err *e)
 // the window of a penalty is not listed beside it. Breakers count with the option of DRY that switches it on.
 static bool would_differ(const struct args *a, const struct option_row *row)
 {
-    const struct catalog *const c = a->options->catalog;
+    const struct catalog *const c = a->typed.options->catalog;
     const struct context context = {.bans = &(struct bans){.n_ends = 1}};
     double neutral[CATALOG_MOST];
     catalog_neutral(c, neutral);
     if (!row->param)
         return strncmp(row->name, "dry-", 4) != 0;
-    for (size_t i = 0; samplers[i] && a->value[row->number] != neutral[row->number]; i++)
-        if (!sampler_internal(i) && sampler_param(samplers[i], row->name) && catalog_enables(c, i, a->value, &context))
+    for (size_t i = 0; samplers[i] && a->typed.value[row->number] != neutral[row->number]; i++)
+        if (!sampler_internal(i) && sampler_param(samplers[i], row->name) &&
+            catalog_enables(c, i, a->typed.value, &context))
             return true;
     return false;
 }
@@ -72,20 +58,20 @@ static void note_once(struct recipes *r, const struct builder *note)
 // would change the chain.
 static bool leave_out_of_presets(struct recipes *r, struct args *a, struct err *e)
 {
-    const struct option_row *first = a->options->row;
-    while (next_refusal(a, true, &first)) {
+    const struct option_row *first = a->typed.options->row;
+    while (typed_refusal(&a->typed, true, &first)) {
         struct builder note = {0};
-        const char *const file = a->preset[first - a->options->row];
+        const char *const file = a->preset[first - a->typed.options->row];
         bool ok = true, listed = false;
-        builder_format(&note, "--preset: %s: engine %s has no stage for ", file, a->engine);
-        for (const struct option_row *row = first; ok && next_refusal(a, true, &row); row++) {
-            if (a->preset[row - a->options->row] != file)
+        builder_format(&note, "--preset: %s: engine %s has no stage for ", file, a->typed.engine);
+        for (const struct option_row *row = first; ok && typed_refusal(&a->typed, true, &row); row++) {
+            if (a->preset[row - a->typed.options->row] != file)
                 continue;
             if (would_differ(a, row)) {
                 builder_format(&note, "%s--%s", listed ? ", " : "", row->name);
                 listed = true;
             }
-            ok = args_forget(a, row, e);
+            ok = typed_forget(&a->typed, row, e);
         }
         builder_string(&note, ", which it ignores");
         ok = ok && (!note.failed || err_from_fault(e, fault_memory()));
@@ -98,33 +84,19 @@ static bool leave_out_of_presets(struct recipes *r, struct args *a, struct err *
     return true;
 }
 
-// ---- numbers
-
-// Sets the parameters to the values that were given, or to the engine's defaults.
-static void set_values(struct draft *d, const struct args *a)
-{
-    const struct catalog *const c = &d->of->catalog;
-    memcpy(d->parts.value, a->value, c->n * sizeof *a->value);
-    for (size_t i = 0; i < c->n && !a->neutral; i++)
-        if (!args_given(a, c->param[i]->flag))
-            d->parts.value[i] = engine_default(d->parts.engine, c, i);
-}
-
 // ---- the grammar, and vectors
 
 static bool set_grammar_text(struct draft *d, const struct args *a, struct err *e)
 {
-    const struct option_row *const row = a->grammar_row;
+    const struct option_row *const row = a->typed.grammar_row;
     char *content = NULL;
     if (!row)
         return a->action != ACTION_PRINT_GRAMMAR || err_set(e, STATUS_USAGE, "--print-grammar: no grammar is given");
     if (!d->of->vocab && a->action == ACTION_RUN)
         return err_set(e, STATUS_USAGE, "a grammar needs --vocab");
-    struct grammar_text g = {.text = {(const unsigned char *)a->grammar, strlen(a->grammar)},
-                             .schema = !strncmp(row->name, "json-schema", strlen("json-schema")),
-                             .option = row->name};
+    struct grammar_text g = typed_grammar(&a->typed);
     if (option_names_file(row)) {
-        g.file = a->grammar;
+        g.file = a->typed.grammar;
         if (!file_slurp(g.file, 0, &content, &g.text.len, e))
             return err_prefix(e, "--%s", row->name);
         g.text.p = (const unsigned char *)content;
@@ -132,7 +104,7 @@ static bool set_grammar_text(struct draft *d, const struct args *a, struct err *
     const bool none = !g.schema && !g.text.len, ok = none || draft_grammar(d, &g, e);
     free(content);
     if (!ok && !option_names_file(row))
-        hint_file(a->grammar, g.schema ? "--json-schema-file " : "--grammar-file ", e);
+        hint_file(a->typed.grammar, g.schema ? "--json-schema-file " : "--grammar-file ", e);
     return ok;
 }
 
@@ -147,12 +119,8 @@ static bool set_embeddings(struct draft *d, const struct args *a, struct err *e)
 static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
 {
     struct recipes *const r = d->of;
-    const bool named = args_given(a, "samplers") || args_given(a, "sampler-seq");
     struct builder recommended = {0};
-    set_values(d, a);
-    d->parts.grammar_first = a->grammar_first || d->parts.engine->masks_first;
-    const int64_t seed = d->parts.engine->options ? a->seed : (uint32_t)a->seed; // llama.cpp takes the low 32 bits
-    if (!draft_seed(d, seed, e) || !draft_check_values(d, e))
+    if (!draft_typed_values(d, &a->typed, e))
         return false;
     if (a->vocab && !r->vocab) {
         if (!vocab_load(&r->texts, a->vocab, e))
@@ -161,11 +129,9 @@ static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
     }
     set_recommendations(d, a, &recommended);
     bool ok = (!recommended.failed || err_from_fault(e, fault_memory())) && set_grammar_text(d, a, e) &&
-              draft_given_lists(d, &a->chain, args_given(a, "min-tokens"), e) && set_embeddings(d, a, e);
-    if (ok && !d->parts.engine->options && recommended.text)
-        ok = draft_samplers(d, recommended.text, false, e);
-    else if (ok && !d->parts.engine->options && named)
-        ok = draft_samplers(d, a->samplers, a->by_letter, e);
+              draft_given_lists(d, &a->typed.settings, args_given(a, "min-tokens"), e) && set_embeddings(d, a, e);
+    if (ok)
+        ok = recommended.text ? draft_samplers(d, recommended.text, false, e) : draft_typed_order(d, &a->typed, e);
     builder_free(&recommended);
     return ok;
 }
@@ -183,15 +149,15 @@ static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *given, struct err *e)
 {
     struct args a = *given; // whose lists stay the caller's
-    struct draft d = {.of = r, .parts.engine = engine_by_name(a.engine)};
-    const struct option_row *row = a.options->row;
+    struct draft d = {.of = r, .parts.engine = engine_by_name(a.typed.engine)};
+    const struct option_row *row = a.typed.options->row;
     const struct recipe *recipe = NULL;
     r->lenient = a.lenient;
     if (!leave_out_of_presets(r, &a, e))
         return NULL;
-    const char *const why = next_refusal(&a, false, &row);
+    const char *const why = typed_refusal(&a.typed, false, &row);
     if (why)
-        err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a.engine, why);
+        err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a.typed.engine, why);
     else if (fill_draft(&d, &a, e))
         recipe = draft_make(&d, e);
     else

@@ -84,11 +84,11 @@ static void print_heading(const struct help *h, const char *heading)
 // in short.
 static void print_option(const struct help *h, const struct option_row *row, bool whole)
 {
-    const char *const def = row->def && (whole || strlen(row->def) <= SHORT_DEFAULT) ? row->def : NULL,
-                      *const details = strchr(row->help, ';');
+    char number[NUMBER_TEXT], text[400];
+    const char *const value = option_default(row, number), *const details = strchr(row->help, ';'),
+                      *const def = value && (whole || strlen(value) <= SHORT_DEFAULT) ? value : NULL;
     const size_t help = !whole && details ? (size_t)(details - row->help) : strlen(row->help);
     const char *const choices = row->choices;
-    char text[400];
     print_color(h, BOLD);
     int len = row->brief ? printf("  -%s, --%s", row->brief, row->name) : printf("      --%s", row->name);
     if (row->also && whole)

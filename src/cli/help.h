@@ -4,8 +4,8 @@
 #define SAMPL_CLI_HELP_H
 
 #include "base/version.h"
-#include "cli/options.h"
 #include "kern/kern.h"
+#include "settings/options.h"
 
 #define SAMPL_LLAMA_RELEASE "v0.5.0" // of 2026-09-28
 

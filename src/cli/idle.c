@@ -131,24 +131,25 @@ static const char *idle_vectors(const struct recipe *r, const struct option_row 
 // Has the option the same value in the base?
 static bool as_in_base(const struct option_row *row, const struct args *a, const struct args *base)
 {
-    return base && base->given[row - a->options->row] &&
-           (row->param ? a->value[row->number] == base->value[row->number] : a->samplers == base->samplers);
+    return base && base->typed.given[row - a->typed.options->row] &&
+           (row->param ? a->typed.value[row->number] == base->typed.value[row->number]
+                       : a->typed.samplers == base->typed.samplers);
 }
 
 void note_idle_options(const struct recipe *r, const struct variant *x, const struct args *base)
 {
     const struct args *const a = &x->args;
-    for (const struct option_row *row = a->options->row; row->name && a->action == ACTION_RUN; row++) {
+    for (const struct option_row *row = a->typed.options->row; row->name && a->action == ACTION_RUN; row++) {
         char text[PHRASE];
         const char *phrase = NULL;
-        const enum origin origin = a->given[row - a->options->row];
+        const enum origin origin = a->typed.given[row - a->typed.options->row];
         const bool preset = origin == ORIGIN_PRESET, typed = origin == ORIGIN_COMMAND_LINE;
         if (!(typed || (preset && (row->param || row->at == offsetof(struct args, metric)))) ||
             as_in_base(row, a, base))
             continue;
         if (row->param)
             phrase = idle_param(r, a, row->number, preset, text);
-        else if (row->group == GROUP_CHAIN && row->at == offsetof(struct args, samplers) && has_mirostat(r))
+        else if (row->group == GROUP_CHAIN && row->at == offsetof(struct typed, samplers) && has_mirostat(r))
             phrase = "has no effect while mirostat runs in their place";
         else
             phrase = idle_vectors(r, row);

@@ -172,7 +172,7 @@ static bool suggest(const struct preset *p, const char *name, struct err *e)
     if (strchr(name, '.') && !strchr(name, '/')) // a file of the working directory needs a dot
         find_near(&near, ".", name, true);
     const size_t len = strcspn(name, "= ");
-    return hint_preset(name, name[len] && option_by_name(p->a->options, name, len), &near, e);
+    return hint_preset(name, name[len] && option_by_name(p->a->typed.options, name, len), &near, e);
 }
 
 // Sets the options of another program's preset, and keeps what is to be said of it.

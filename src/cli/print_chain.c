@@ -20,7 +20,7 @@ static const char *origin_of(const struct args *a, const char *option)
 {
     static const char *const names[] = {
         [ORIGIN_WEAK] = "gpt-oss", [ORIGIN_COMMAND_LINE] = "command line", [ORIGIN_PRESET] = "preset"};
-    return names[args_origin(a, option)];
+    return names[typed_origin(&a->typed, option)];
 }
 
 // Where a parameter's value is from: an option, the model's recommendations, or --neutral. NULL: it is a default.
@@ -28,7 +28,7 @@ static const char *param_origin(const struct chain_text *t, size_t number)
 {
     const struct param *const row = t->c->param[number];
     const char *const given = origin_of(t->a, row->flag);
-    const bool neutral = t->a->neutral && t->a->value[number] != param_value(row, row->def);
+    const bool neutral = t->a->typed.neutral && t->a->typed.value[number] != param_value(row, row->def);
     const bool of_model = t->r->of->of_model[number] && (!given || !strcmp(given, "gpt-oss"));
     return of_model ? "model" : given ? given : neutral ? "neutral" : NULL;
 }
@@ -48,7 +48,7 @@ static bool gives_other(const struct chain_text *t, const struct stage *stage, s
     for (size_t k = 0; rows[k].flag; k++) {
         const size_t number = t->c->number[sampler_place(stage->sampler)][k];
         if (k != but && strcmp(rows[k].flag, "min-keep") != 0 && origin_of(t->a, rows[k].flag) &&
-            t->a->value[number] != neutral[number])
+            t->a->typed.value[number] != neutral[number])
             return true;
     }
     return false;
@@ -132,7 +132,7 @@ static bool write_text(const struct chain_text *t)
         builder_format(b, "seed %" PRId64, (int64_t)p->seed);
     write_origin(b, origin_of(t->a, "seed"));
     builder_byte(b, '\n');
-    if (t->a->grammar_first)
+    if (t->a->typed.grammar_first)
         builder_format(b, "%-12s %-4s grammar-first=true\n", "grammar", p->rules ? "on" : "off");
     if (reasoning) {
         const char *const on = recipe_budget(t->r) ? "on" : "off";
@@ -234,7 +234,7 @@ static bool write_reasoning(const struct chain_text *t)
 {
     struct builder *const b = t->text;
     const struct reasoning *const reasoning = t->r->parts.reasoning;
-    const struct list_entry *const message = list_next_entry(&t->a->chain.list[LIST_MESSAGE], NULL);
+    const struct list_entry *const message = list_next_entry(&t->a->typed.settings.list[LIST_MESSAGE], NULL);
     if (!reasoning)
         return true;
     builder_format(b, "\"reasoning\":{\"tokens\":%" PRId64, reasoning->tokens);
@@ -309,7 +309,7 @@ static bool write_json(const struct chain_text *t)
     builder_format(b, "{\"version\":\"" SAMPL_VERSION "\",\"llama_cpp\":\"" SAMPL_LLAMA_RELEASE "\",\"engine\":\"%s\",",
                    p->engine->name);
     write_seed(t);
-    builder_string(b, t->a->grammar_first ? ",\"grammar_first\":true," : ",");
+    builder_string(b, t->a->typed.grammar_first ? ",\"grammar_first\":true," : ",");
     if (!write_reasoning(t))
         return false;
     write_stages(t, shown);
@@ -322,7 +322,7 @@ static bool write_json(const struct chain_text *t)
                    p->bans->n_given > 0);
     builder_string(b, ",\"from\":");
     char before = '{';
-    for (const struct option_row *row = t->a->options->row; row->name; row++) {
+    for (const struct option_row *row = t->a->typed.options->row; row->name; row++) {
         const char *const origin = row->param    ? param_origin(t, row->number)
                                    : row->recipe ? origin_of(t->a, row->name)
                                                  : NULL;

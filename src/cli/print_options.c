@@ -39,7 +39,10 @@ void chain_text_choice(struct builder *b, const struct choice *choice, const cha
         builder_format(b, "=%s", value_text(sampler->params, choice->value, text));
 }
 
-bool chain_text_draws_seed(const struct chain_text *t) { return engine_draws_seed(t->r->parts.engine, t->a->seed); }
+bool chain_text_draws_seed(const struct chain_text *t)
+{
+    return engine_draws_seed(t->r->parts.engine, t->a->typed.seed);
+}
 
 const char *metric_name(enum distance_metric metric) { return metric == METRIC_L2 ? "l2" : "cosine"; }
 
@@ -183,7 +186,7 @@ static bool llama_has(const struct chain_text *t, const struct option_row *row)
 static void write_numbers(const struct chain_text *t, const double *value, const double *otherwise, bool llama)
 {
     const struct args *const a = t->a;
-    for (const struct option_row *row = a->options->row; row->name; row++) {
+    for (const struct option_row *row = a->typed.options->row; row->name; row++) {
         char text[NUMBER_TEXT];
         if (!row->param || !recipe_listens(t->r, row->name) || value[row->number] == otherwise[row->number] ||
             (llama && !llama_has(t, row)))
@@ -194,9 +197,9 @@ static void write_numbers(const struct chain_text *t, const double *value, const
     }
     if (!chain_text_draws_seed(t))
         builder_format(write_option(t, "seed"), " %" PRId64, (int64_t)t->r->parts.seed);
-    if (a->chain.ignore_eos)
+    if (a->typed.settings.ignore_eos)
         write_option(t, "ignore-eos");
-    if (a->grammar_first)
+    if (a->typed.grammar_first)
         write_option(t, "grammar-first");
     if (a->backend_sampling && !t->r->parts.engine->options)
         write_option(t, "backend-sampling");
@@ -205,11 +208,11 @@ static void write_numbers(const struct chain_text *t, const double *value, const
 // Writes an option for each entry of a list.
 static void write_list(const struct chain_text *t, enum list_kind kind)
 {
-    const struct list *const list = &t->a->chain.list[kind];
+    const struct list *const list = &t->a->typed.settings.list[kind];
     for (const struct list_entry *x = NULL; (x = list_next_entry(list, x));) {
         struct builder value = {0};
         builder_string(&value, "");
-        entry_write(&value, x, kind, t->a->chain.no_escape);
+        entry_write(&value, x, kind, t->a->typed.settings.no_escape);
         t->text->failed = t->text->failed || value.failed;
         write_quoted(t, list_options[kind] + strlen("--"), value.failed ? "" : value.text);
         builder_free(&value);
@@ -233,13 +236,13 @@ static void write_lists(const struct chain_text *t, bool llama)
     }
     for (size_t i = 0; i < breakers->n_sequences; i++)
         chain_text_ids(write_option(t, "dry-breaker-tokens"), " ", "", "", &breakers->sequence[i], 1);
-    if (a->chain.list[LIST_BREAKERS].name && !a->chain.list[LIST_BREAKERS].n)
+    if (a->typed.settings.list[LIST_BREAKERS].name && !a->typed.settings.list[LIST_BREAKERS].n)
         builder_string(write_option(t, "dry-sequence-breaker"), " none");
     write_list(t, LIST_BREAKERS);
-    if (a->chain.no_escape && a->chain.list[LIST_BREAKERS].n)
+    if (a->typed.settings.no_escape && a->typed.settings.list[LIST_BREAKERS].n)
         write_option(t, "no-escape");
-    if (a->chain.reasoning_budget >= 0)
-        builder_format(write_option(t, "reasoning-budget"), " %" PRId64, a->chain.reasoning_budget);
+    if (a->typed.settings.reasoning_budget >= 0)
+        builder_format(write_option(t, "reasoning-budget"), " %" PRId64, a->typed.settings.reasoning_budget);
     write_list(t, LIST_START);
     write_list(t, LIST_END_TAGS);
     write_list(t, LIST_MESSAGE);
@@ -267,8 +270,8 @@ bool chain_text_options(const struct chain_text *t)
     if (!p->engine->options)
         write_names(t, llama);
     write_numbers(t, value, otherwise, llama);
-    if (llama && t->a->grammar_row && !strcmp(t->a->grammar_row->name, "grammar-file"))
-        write_quoted(t, "grammar-file", t->a->grammar);
+    if (llama && t->a->typed.grammar_row && !strcmp(t->a->typed.grammar_row->name, "grammar-file"))
+        write_quoted(t, "grammar-file", t->a->typed.grammar);
     else if (p->rules)
         write_quoted(t, "grammar", p->rules->shared.key);
     write_lists(t, llama);

@@ -54,7 +54,7 @@ static bool has_lists(const struct sampler *s)
 // Do the values of a stage without lists enable it?
 static bool values_enable(const struct foreign *f, const struct printed_stage *p)
 {
-    const struct catalog *const c = f->a->options->catalog;
+    const struct catalog *const c = f->a->typed.options->catalog;
     const size_t place = sampler_place(p->sampler);
     double value[CATALOG_MOST];
     const struct param *row;
@@ -117,7 +117,7 @@ static bool add_values(struct foreign *f, const struct printed_stage *p, const c
         if (!row || first != (row == p->sampler->params) || (first && p->own))
             continue;
         const struct option_row *const option = foreign_row(f, row->flag);
-        const size_t number = (size_t)(option - f->a->options->row);
+        const size_t number = (size_t)(option - f->a->typed.options->row);
         const bool given = name_set_has(&f->given, number);
         const bool differs = common[number] && strcmp(common[number], spelling(item)) != 0;
         if (differs && !first)
@@ -139,7 +139,7 @@ static void add_stage_name(struct foreign *f, const struct printed_stage *p, con
     for (const cJSON *item = p->object->child; main && item; item = item->next) {
         if (find_param(f, p->sampler, item->string) != main)
             continue;
-        const size_t number = (size_t)(foreign_row(f, main->flag) - f->a->options->row);
+        const size_t number = (size_t)(foreign_row(f, main->flag) - f->a->typed.options->row);
         if (p->own || (common[number] && strcmp(common[number], spelling(item)) != 0))
             builder_format(&f->chain, "=%s", spelling(item));
     }

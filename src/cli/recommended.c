@@ -77,7 +77,7 @@ void set_recommendations(struct draft *d, const struct args *a, struct builder *
 {
     const struct catalog *const c = &d->of->catalog;
     const struct vocab *const v = d->of->vocab;
-    if (!v || !v->recommended.len || d->parts.engine->options || a->neutral)
+    if (!v || !v->recommended.len || d->parts.engine->options || a->typed.neutral)
         return;
     for (const char *key = v->recommended.text, *value; *key; key = value + strlen(value) + 1) {
         struct err why;
@@ -88,7 +88,8 @@ void set_recommendations(struct draft *d, const struct args *a, struct builder *
             continue;
         const struct setting *const s = setting_of_preset(key);
         const size_t number = s ? catalog_find(c, s->option) : catalog_find_server(c, key);
-        if (args_origin(a, c->param[number]->flag) <= ORIGIN_WEAK && !set_recommended(d, key, number, value, &why))
+        if (typed_origin(&a->typed, c->param[number]->flag) <= ORIGIN_WEAK &&
+            !set_recommended(d, key, number, value, &why))
             warn_left_out(d, a, key, &why);
     }
     d->of->warned_model = true;

@@ -209,13 +209,10 @@ static bool fill_args(const struct variants *v, struct variant *x, const struct 
                       bool quiet, struct err *e)
 {
     bool ok = args_extend(&x->args, base, words, quiet, e);
-    if (x->args.seed == base->seed)
-        x->args.seed = (int64_t)v->recipe[0]->parts.seed;
-    for (size_t i = 0; ok && x->swept && i < v->n_sweeps; i++) {
-        const struct option_row *const row = x->swept[i].row;
-        x->args.given[row - base->options->row] = ORIGIN_COMMAND_LINE;
-        ok = row->set(row, x->swept[i].value, &x->args, e);
-    }
+    if (x->args.typed.seed == base->typed.seed)
+        x->args.typed.seed = (int64_t)v->recipe[0]->parts.seed;
+    for (size_t i = 0; ok && x->swept && i < v->n_sweeps; i++)
+        ok = args_set(&x->args, x->swept[i].row, x->swept[i].value, NULL, e);
     return ok;
 }
 
@@ -307,7 +304,7 @@ static bool add_variants(struct variants *v, const struct args *base, struct err
 {
     bool ok = true;
     for (size_t i = 0; ok && i < base->sweeps.n; i++)
-        ok = read_sweep(&v->sweep[v->n_sweeps++], base->options, base->sweeps.word[i], e);
+        ok = read_sweep(&v->sweep[v->n_sweeps++], base->typed.options, base->sweeps.word[i], e);
     ok = ok && add_variant(v, base, &(struct spec){.name = "base", .name_len = 4, .options = ""}, false, 0, e) &&
          (!v->n_sweeps || add_product(v, base, &(struct spec){.name = "", .options = ""}, e));
     if (ok && base->against)
@@ -391,7 +388,7 @@ static const struct recipe *make_recipe(struct recipes *r, const struct variants
     const bool ok = !engine || args_leave_out(&x->args, &names, e);
     if (ok && first && names.len)
         message_note("variant '%.*s': engine %s has no stage for %s%s, which it ignores", VARIANT_NAME(x),
-                     x->args.engine, names.text, names.full ? ", ..." : "");
+                     x->args.typed.engine, names.text, names.full ? ", ..." : "");
     builder_free(&names);
     const struct recipe *const recipe = ok ? recipe_from_args(r, &x->args, e) : NULL;
     for (size_t i = 0; recipe && i < v->n_sweeps && x->swept; i++)

@@ -47,7 +47,7 @@ void note_settings(const struct job *j)
     const struct parts *const parts = &j->variants->recipe[0]->parts;
     if (a->verbose)
         message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)parts->seed,
-                     engine_draws_seed(parts->engine, a->seed) ? " (random)" : "", j->kern->name);
+                     engine_draws_seed(parts->engine, a->typed.seed) ? " (random)" : "", j->kern->name);
     if (a->verbose && variable)
         message_note("%s is set, but sampl reads no variable LLAMA_ARG_*", variable);
     if (a->verbose && a->backend_sampling)

@@ -58,13 +58,13 @@ static void own_open(struct own *o, int argc, char **argv)
 {
     struct err e;
     recipes_init(&o->recipes);
-    options_make(&o->options, &o->recipes.catalog);
+    options_make(&o->options, &o->recipes);
     if (!args_parse(&o->args, &o->options, argc, argv, &e))
         die(e.text);
     o->recipe = recipe_from_args(&o->recipes, &o->args, &e);
     if (!o->recipe)
         die(e.text);
-    o->chain = chain_new(o->recipe->stage, o->recipe->n_stages, (uint64_t)o->args.seed);
+    o->chain = chain_new(o->recipe->stage, o->recipe->n_stages, (uint64_t)o->args.typed.seed);
     if (!o->chain)
         die("cannot build a chain");
     cand_init(&o->cand, kern_select(NULL));

@@ -49,7 +49,7 @@ static void make_recipes(struct world *w)
 {
     struct err e;
     recipes_init(&w->recipes);
-    options_make(&w->options, &w->recipes.catalog);
+    options_make(&w->options, &w->recipes);
     for (size_t i = 0; i < VARIANTS; i++) {
         int n = 0;
         while (n < 12 && words[i][n])

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include "settings/options.h"
+
+#include "base/names.h"
+
+#include <assert.h>
+#include <float.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+// ---- setters
+
+// Sets a sampler's parameter.
+static bool set_param(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    struct param any = *row->param;
+    double v;
+    any.low = row->param->ignores_low ? -FLT_MAX : any.low;
+    if (!value_parse(&any, value, &v, e))
+        return false;
+    if (v < row->param->low)
+        note_add(t->options->notes, NOTE_PLAIN, "--%s: '%s' is below %g, and has no effect", row->name, value,
+                 row->param->low);
+    else
+        t->value[row->number] = v;
+    return true;
+}
+
+bool option_set_flag(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    bool on;
+    const bool ok = value_flag(row->name, value, &on, e);
+    OPTION_FIELD(bool) = on != (row->low > 0.0);
+    return ok;
+}
+
+bool option_set_whole(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    return value_whole(row->name, value, (int64_t)row->low, (int64_t)row->high, &OPTION_FIELD(int64_t), e);
+}
+
+// Sets --seed to any 64-bit number; the engine has its own range. The error for any other text names the usual range.
+static bool set_seed(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    return whole_number(value, NULL, INT64_MIN, INT64_MAX, &t->seed) ||
+           err_set(e, STATUS_USAGE, "--%s: '%s' is not a whole number of 64 bits", row->name, value);
+}
+
+bool option_set_string(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    OPTION_FIELD(const char *) = value;
+    return *value || !option_names_file(row) || err_set(e, STATUS_USAGE, "--%s: '' is not a file name", row->name);
+}
+
+int option_choice(const struct option_row *row, const char *value, struct err *e)
+{
+    const int choice = name_find(row->choices, NAME_EXACT, value, strlen(value));
+    if (choice < 0)
+        err_set(e, STATUS_USAGE, "--%s: '%s' is not one of %s", row->name, value, row->choices);
+    return choice;
+}
+
+bool option_set_choice(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    OPTION_FIELD(const char *) = value;
+    return option_choice(row, value, e) >= 0;
+}
+
+// Sets --neutral: resets the samplers and their parameters, as if their options had not been given.
+static bool set_neutral(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    const struct catalog *const c = t->options->catalog;
+    if (!value_flag(row->name, value, &t->neutral, e))
+        return false;
+    for (row = t->options->row; row->name; row++) {
+        const bool chain = row->at == offsetof(struct typed, samplers) && row->group == GROUP_CHAIN;
+        if (row->param || chain)
+            t->given[row - t->options->row] = ORIGIN_NONE;
+        if (chain && row->def)
+            row->set(row, row->def, t, e);
+    }
+    (t->neutral ? catalog_neutral : catalog_defaults)(c, t->value);
+    return true;
+}
+
+// Sets --samplers or --sampler-seq, which differ in the row's `low`: names or letters.
+static bool set_samplers(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    t->by_letter = row->low > 0.0;
+    return option_set_string(row, value, t, e);
+}
+
+// Appends to a list of the chain, or sets it. The row's `low` is the kind of the list.
+static bool set_list(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    const enum list_kind kind = (enum list_kind)row->low;
+    if (kind == LIST_BREAKERS && !*value)
+        note_add(t->options->notes, NOTE_WARNING, "--%s: an empty breaker is left out", row->name);
+    return list_read(&t->settings.list[kind], kind, value, e);
+}
+
+// Appends to a list of ids, which may stand in a file. An error waits until a chain is made of the list.
+static bool set_ids(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    const enum list_kind kind = (enum list_kind)row->low;
+    struct list *const list = &t->settings.list[kind];
+    struct ids ids = {0};
+    struct err why;
+    list->name = list_options[kind];
+    if (!t->options->read_ids(row->name, value, 0, &ids, &why) || !list_take_ids(list, kind, &ids, value, &why))
+        list_put_off(list, &why);
+    free(ids.id);
+    return !list->entries.failed || err_from_fault(e, fault_memory());
+}
+
+// Sets the option that has the grammar, and its value. An empty text is no grammar.
+static bool set_grammar(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    t->grammar_row = *value || strcmp(row->name, "grammar") != 0 ? row : NULL;
+    return option_set_string(row, value, t, e);
+}
+
+// ---- the options of a chain
+
+#define AT(member)   .at = offsetof(struct typed, member)
+#define CHAIN        .group = GROUP_CHAIN, .recipe = true
+#define CHAIN_FILE   .group = GROUP_CHAIN
+#define COMMON       .common = true
+#define FLAG(member) .flag = true, AT(member), .set = option_set_flag
+#define LIST(kind)   .repeats = true, .low = (kind), .set = set_list
+#define IDS(kind)    .repeats = true, .low = (kind), .set = set_ids
+#define GRAMMAR      AT(grammar), .set = set_grammar
+
+// clang-format off
+static const struct option_row table[] = {
+    {"samplers", COMMON, .metavar = "NAMES", CHAIN, .def = DEFAULT_CHAIN, AT(samplers), .set = set_samplers,
+     .help = "names of the samplers, in order; separated by ';', NAME=VALUE sets the main parameter of one"},
+    {"sampler-seq", .also = "sampling-seq", .metavar = "LETTERS", CHAIN, AT(samplers), .low = true, .set = set_samplers,
+     .help = "letters of the samplers, in order; edskypmxrt is the default chain"},
+    {"neutral", CHAIN, .flag = true, .set = set_neutral,
+     .help = "switch every sampler off and reset its parameters; =false: reset them to the defaults"},
+    {"seed", COMMON, .brief = "s", .metavar = "N", CHAIN, .def = "-1", AT(seed), .low = -1, .high = UINT32_MAX,
+     .set = set_seed,
+     .help = "seed of the random numbers; -1: a random seed"},
+    {"engine", COMMON, .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = option_set_choice,
+     .choices = ENGINE_NAMES, .help = "program whose pipeline to run; each has its own defaults"},
+    {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, LIST(LIST_BIASES),
+     .help = "add BIAS to the logit of a token; ID-inf bans it; \"TEXT\"(+|-)BIAS needs --vocab; may be repeated"},
+    {"ignore-eos", CHAIN, FLAG(settings.ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
+    {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, LIST(LIST_BREAKERS),
+     .help = "text that DRY does not match across; replaces the defaults; none: no breakers; may be repeated"},
+    {"escape", .brief = "e", CHAIN, .flag = true, AT(settings.no_escape), .low = true, .set = option_set_flag,
+     .help = "resolve escapes in --dry-sequence-breaker; this is the default"},
+    {"no-escape", CHAIN, FLAG(settings.no_escape), .help = "do not resolve escapes in --dry-sequence-breaker"},
+    {"dry-breaker-tokens", .metavar = "LIST", CHAIN, IDS(LIST_BREAKER_IDS),
+     .help = "ids that DRY does not match across; 1,2,3 or @FILE; replace the default texts; may be repeated"},
+    {"bad-word-tokens", .metavar = "LIST", CHAIN, IDS(LIST_BANS),
+     .help = "ids of a sequence to ban; 1,2,3 or @FILE; the last id is masked after the others; may be repeated"},
+    {"eog-tokens", .metavar = "LIST", CHAIN, IDS(LIST_ENDS),
+     .help = "ids that end a text, for --min-tokens; besides those of the vocabulary; may be repeated"},
+    {"grammar", .metavar = "GBNF", CHAIN, GRAMMAR,
+     .help = "choose only tokens that fit a grammar; in llama.cpp's notation, needs --vocab"},
+    {"grammar-file", COMMON, .metavar = "FILE", CHAIN_FILE, GRAMMAR, .help = "choose only tokens that fit the grammar "
+                                                                             "in FILE; needs --vocab"},
+    {"json-schema", COMMON, .brief = "j", .metavar = "SCHEMA", CHAIN, GRAMMAR,
+     .help = "choose only tokens that fit a JSON schema; {} is any value, needs --vocab"},
+    {"json-schema-file", .brief = "jf", .metavar = "FILE", CHAIN_FILE, GRAMMAR,
+     .help = "choose only tokens that fit the JSON schema in FILE; needs --vocab"},
+    {"grammar-first", CHAIN, FLAG(grammar_first),
+     .help = "mask by the grammar before the chain; otherwise only if the chosen token does not fit"},
+    {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", AT(settings.reasoning_budget), .low = -1,
+     .high = INT32_MAX, .set = option_set_whole,
+     .help = "most tokens between a start tag and an end tag; then the message and the first end tag are forced; -1: "
+             "no budget"},
+    {"reasoning-budget-message", .metavar = "TEXT", CHAIN, .low = LIST_MESSAGE, .set = set_list,
+     .help = "text to force before the end tag; needs --vocab"},
+    {"reasoning-start", .metavar = "TAG", CHAIN, .low = LIST_START, .set = set_list,
+     .help = "tag at which the budget begins; ids 1,2,3, or a text with --vocab"},
+    {"reasoning-end", .metavar = "TAG", CHAIN, LIST(LIST_END_TAGS),
+     .help = "tag at which the budget ends; ids or a text; may be repeated"},
+};
+// clang-format on
+
+// Makes the row of a sampler's parameter.
+static struct option_row param_row(const struct catalog *c, size_t number)
+{
+    static const char *const of_type[] = {[PARAM_INT] = "N", [PARAM_FLOAT] = "X", [PARAM_FLAG] = NULL};
+    const struct param *const p = c->param[number];
+    return (struct option_row){.name = p->flag,
+                               .also = p->also,
+                               .metavar = p->metavar ? p->metavar : of_type[p->type],
+                               .group = GROUP_CHAIN,
+                               .recipe = true,
+                               .heading = c->heading[number],
+                               .common = p->common,
+                               .flag = p->type == PARAM_FLAG,
+                               .set = set_param,
+                               .help = p->help,
+                               .param = p,
+                               .number = number};
+}
+
+void options_add(struct options *o, const struct option_row *row, size_t n)
+{
+    assert(o->n + n < OPTIONS_MOST);
+    memcpy(o->row + o->n, row, n * sizeof *row);
+    o->n += n;
+    o->row[o->n].name = NULL;
+}
+
+void options_add_chain(struct options *o)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        options_add(o, &table[i], 1);
+        for (size_t k = 0; !strcmp(table[i].name, "engine") && k < o->catalog->n; k++) {
+            const struct option_row row = param_row(o->catalog, k);
+            options_add(o, &row, 1);
+        }
+    }
+}
+
+const char *option_default(const struct option_row *row, char text[NUMBER_TEXT])
+{
+    const struct param *const p = row->param;
+    return p && (p->def != 0.0 || p->type != PARAM_FLAG) ? value_text(p, p->def, text) : row->def;
+}
+
+const struct option_row *option_by_name(const struct options *o, const char *name, size_t len)
+{
+    for (const struct option_row *row = o->row; row->name; row++)
+        if (name_of_option(row->name, name, len) || name_of_option(row->also, name, len))
+            return row;
+    return NULL;
+}
+
+// ---- a chain as typed
+
+bool typed_defaults(struct typed *t, struct err *e)
+{
+    catalog_defaults(t->options->catalog, t->value);
+    for (const struct option_row *row = t->options->row; row->name; row++)
+        if (row->def && !row->set(row, row->def, t, e))
+            return false;
+    return true;
+}
+
+bool typed_forget(struct typed *t, const struct option_row *row, struct err *e)
+{
+    t->given[row - t->options->row] = ORIGIN_NONE;
+    if (row->param)
+        t->value[row->number] = param_value(row->param, row->param->def);
+    else if (row->def)
+        return row->set(row, row->def, t, e);
+    else if (row->set == set_list || row->set == set_ids)
+        list_begin(&t->settings.list[(size_t)row->low], NULL);
+    else if (row->set == set_grammar)
+        t->grammar_row = NULL;
+    else if (row->set == option_set_string)
+        OPTION_FIELD(const char *) = NULL;
+    else if (row->set == option_set_flag)
+        OPTION_FIELD(bool) = false;
+    return true;
+}
+
+enum origin typed_origin(const struct typed *t, const char *name)
+{
+    const struct option_row *const row = option_by_name(t->options, name, strlen(name));
+    return t->given[row - t->options->row];
+}
+
+const char *typed_refusal(const struct typed *t, bool of_presets, const struct option_row **row)
+{
+    const struct engine *const engine = engine_by_name(t->engine);
+    for (; (*row)->name; ++*row) {
+        const enum origin origin = t->given[*row - t->options->row];
+        const bool counts = (*row)->group == GROUP_CHAIN && (of_presets ? origin == ORIGIN_PRESET : origin);
+        const char *const why = counts ? engine_refusal(engine, t->grammar_row, t->grammar_first, (*row)->name) : NULL;
+        if (why)
+            return why;
+    }
+    return NULL;
+}
+
+struct grammar_text typed_grammar(const struct typed *t)
+{
+    return (struct grammar_text){.text = {(const unsigned char *)t->grammar, strlen(t->grammar)},
+                                 .schema = !strncmp(t->grammar_row->name, "json-schema", strlen("json-schema")),
+                                 .option = t->grammar_row->name};
+}
+
+bool draft_typed_values(struct draft *d, const struct typed *t, struct err *e)
+{
+    const struct engine *const engine = d->parts.engine;
+    memcpy(d->parts.value, t->value, t->options->catalog->n * sizeof *t->value);
+    for (const struct option_row *row = t->options->row; row->name && !t->neutral; row++)
+        if (row->param && !t->given[row - t->options->row])
+            d->parts.value[row->number] = engine_default(engine, t->options->catalog, row->number);
+    d->parts.grammar_first = t->grammar_first || engine->masks_first;
+    const int64_t seed = engine->options ? t->seed : (uint32_t)t->seed; // llama.cpp takes the low 32 bits
+    return draft_seed(d, seed, e) && draft_check_values(d, e);
+}
+
+bool draft_typed_order(struct draft *d, const struct typed *t, struct err *e)
+{
+    const bool named = typed_origin(t, "samplers") || typed_origin(t, "sampler-seq");
+    return d->parts.engine->options || !named || draft_samplers(d, t->samplers, t->by_letter, e);
+}

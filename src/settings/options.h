@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// The options, one row each, and those of a chain as typed. The rows of a chain's options are here, with a row for each
+// parameter of the samplers; the command line adds its other options (cli/option_table.c). Parsing, --help and the
+// completions follow the rows. Tests compare the manual page and README with them.
+#ifndef SAMPL_SETTINGS_OPTIONS_H
+#define SAMPL_SETTINGS_OPTIONS_H
+
+#include "settings/draft.h"
+
+#include <string.h>
+
+struct typed;
+
+enum option_group { GROUP_INPUT, GROUP_CHAIN, GROUP_OUTPUT, GROUP_OTHER, GROUP_HIDDEN };
+
+struct option_row {
+    const char *name;    // without the dashes; NULL after the last row
+    const char *also;    // another long name, or NULL
+    const char *brief;   // short form without the dash, one letter or two ("jf"); NULL: none
+    const char *metavar; // NULL: a flag, or an action; "[=X]": may have a value
+    enum option_group group;
+    const char *heading; // in --help, within the group; NULL: the group's own
+    bool common;         // --help lists it; else only --help=all does
+    const char *def;     // default, as one would give it; NULL: none, or that of the parameter (option_default)
+    const char *choices; // values that are accepted, comma-separated; NULL: any
+    bool flag;           // takes no value, but may be given as =true or =false
+    bool repeats;        // may be given several times
+    bool recipe;         // is a part of the recipe, and may stand in a preset
+    double low, high;    // range of numbers; for some options low is what `set` stores
+    size_t at;           // offset of the member that `set` stores the value in, from the beginning of struct typed
+
+    // Reads the value, NULL without one, checks it, and stores it. False with *e if the value is refused. NULL for
+    // --preset, which cli/args.c reads.
+    bool (*set)(const struct option_row *row, const char *value, struct typed *t, struct err *e);
+
+    const char *help;
+
+    const struct param
+        *param; // the sampler's parameter that the option sets, and its number in the catalog; NULL: none
+    size_t number;
+};
+
+enum { OPTIONS_MOST = 220 };
+
+// Reads the ids of a list's option, as ids_read does.
+typedef bool ids_reader(const char *flag, const char *text, int64_t least, struct ids *ids, struct err *e);
+
+struct options {
+    const struct catalog *catalog;
+    struct builder *notes; // setters add their notes
+    ids_reader *read_ids;
+    struct option_row row[OPTIONS_MOST]; // [n], and one without a name
+    size_t n;
+};
+
+// Makes a table without rows. r, which outlives o, has the catalog and gets the notes.
+static inline void options_begin(struct options *o, struct recipes *r, ids_reader *read_ids)
+{
+    o->catalog = &r->catalog;
+    o->notes = &r->notes;
+    o->read_ids = read_ids;
+    o->n = 0;
+}
+
+// Append rows: row[0..n), or those of a chain, but for options that only the command line has.
+void options_add(struct options *o, const struct option_row *row, size_t n);
+void options_add_chain(struct options *o);
+
+// Returns the default of a row as one would give it: `text`, or a constant. NULL: it has none.
+const char *option_default(const struct option_row *row, char text[NUMBER_TEXT]);
+
+// Does the option need a value?
+static inline bool option_needs_value(const struct option_row *row) { return row->metavar && *row->metavar != '['; }
+
+// Is the option's value the name of a file?
+static inline bool option_names_file(const struct option_row *row)
+{
+    return row->metavar && !strcmp(row->metavar, "FILE");
+}
+
+// Finds the option with the short form brief[0..len), which lacks its dash. NULL: there is none.
+static inline const struct option_row *option_by_brief(const struct options *o, const char *brief, size_t len)
+{
+    for (const struct option_row *row = o->row; row->name; row++)
+        if (row->brief && strlen(row->brief) == len && !strncmp(row->brief, brief, len))
+            return row;
+    return NULL;
+}
+
+// Finds the option with the long name name[0..len), in which '_' is equal to '-'. NULL: there is none.
+const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
+
+// ---- setters of rows
+
+// The member that the row's option sets, as an lvalue.
+#define OPTION_FIELD(type) (*(type *)(void *)((char *)t + row->at))
+
+// Sets a bool, true without a value. If the row's `low` is 1, sets the opposite.
+bool option_set_flag(const struct option_row *row, const char *value, struct typed *t, struct err *e);
+
+// Sets a whole number in the row's range.
+bool option_set_whole(const struct option_row *row, const char *value, struct typed *t, struct err *e);
+
+// Sets a text. A text that names a file must not be empty.
+bool option_set_string(const struct option_row *row, const char *value, struct typed *t, struct err *e);
+
+// Sets a text that is one of the row's choices.
+bool option_set_choice(const struct option_row *row, const char *value, struct typed *t, struct err *e);
+
+// Returns the index of a value among the row's choices. -1 with *e: it is not one of them.
+int option_choice(const struct option_row *row, const char *value, struct err *e);
+
+// ---- a chain as typed
+
+// Where an option was given.
+enum origin {
+    ORIGIN_NONE,
+    ORIGIN_WEAK, // by an option for a model; what its metadata recommend counts more
+    ORIGIN_COMMAND_LINE,
+    ORIGIN_PRESET
+};
+
+struct typed {
+    const struct options *options;
+    unsigned char given[OPTIONS_MOST]; // enum origin of each row
+    double value[CATALOG_MOST];        // by number of the catalog
+    bool neutral;                      // samplers whose options were not given are off
+    int64_t seed;                      // as given; the range depends on the engine
+    const char *engine;
+    const char *samplers; // names of samplers, or if
+    bool by_letter;       // by_letter, their letters
+    struct settings settings;
+    const struct option_row *grammar_row; // of the option that gave the grammar; NULL: there is no grammar
+    const char *grammar;                  // its value: a text or a file
+    bool grammar_first;
+};
+
+// Sets all options that have a default to it. False with *e if memory is short.
+bool typed_defaults(struct typed *t, struct err *e);
+
+// Resets an option to what holds when it is not given.
+bool typed_forget(struct typed *t, const struct option_row *row, struct err *e);
+
+// Where was the option with this long name given?
+enum origin typed_origin(const struct typed *t, const char *name);
+
+// Finds the first option from *row on that the engine refuses, and returns why. of_presets: only options of presets
+// count. NULL: there is none.
+const char *typed_refusal(const struct typed *t, bool of_presets, const struct option_row **row);
+
+// Returns the grammar, which was given, as text. Its text may be the name of a file: option_names_file(t->grammar_row).
+struct grammar_text typed_grammar(const struct typed *t);
+
+// Sets the parameters to the values that were given or are the engine's defaults, and the seed. False with *e if they
+// are refused.
+bool draft_typed_values(struct draft *d, const struct typed *t, struct err *e);
+
+// Sets the samplers, if they were named and the engine has no order of its own. False with *e.
+bool draft_typed_order(struct draft *d, const struct typed *t, struct err *e);
+
+#endif
