@@ -37,12 +37,6 @@ void openai_finish(struct foreign *f)
                      "pipeline");
 }
 
-bool vllm_identify(struct foreign *f)
-{
-    return has_key(f->root, "structured_outputs") ||
-           (has_key(f->root, "bad_words") && has_key(f->root, "stop_token_ids"));
-}
-
 // Adds the schema that an item is, under which the server masks the row before its chain runs.
 static void add_schema_first(struct foreign *f, const cJSON *item)
 {
@@ -73,12 +67,6 @@ void ends_finish(struct foreign *f)
     note_history(f);
 }
 
-bool sglang_identify(struct foreign *f)
-{
-    f->settings = json_member(f->root, "sampling_params");
-    return cJSON_IsObject(f->settings);
-}
-
 bool sglang_key(struct foreign *f, const cJSON *item)
 {
     if (!is_key(item, "json_schema") || !foreign_is_on(item))
@@ -86,8 +74,6 @@ bool sglang_key(struct foreign *f, const cJSON *item)
     add_schema_first(f, item);
     return true;
 }
-
-bool mlx_identify(struct foreign *f) { return has_key(f->root, "repetition_context_size"); }
 
 // Reads the window of the penalties. The engine has one for all three, so that another one is refused.
 bool mlx_key(struct foreign *f, const cJSON *item)

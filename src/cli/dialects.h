@@ -9,16 +9,13 @@
 bool openai_key(struct foreign *f, const cJSON *item);
 void openai_finish(struct foreign *f);
 
-bool vllm_identify(struct foreign *f);
 bool vllm_key(struct foreign *f, const cJSON *item);
 
-bool sglang_identify(struct foreign *f);
 bool sglang_key(struct foreign *f, const cJSON *item);
 
 // Adds the tokens that end a text, for vLLM and SGLang, and a note on penalties of llama's chain.
 void ends_finish(struct foreign *f);
 
-bool mlx_identify(struct foreign *f);
 bool mlx_key(struct foreign *f, const cJSON *item);
 
 #endif

@@ -45,7 +45,7 @@ bool foreign_read(struct foreign *f, const char *text, size_t len, const char *s
 struct dialect {
     const char *name;
     const char *marks[4][2]; // it is a file of this dialect if it has both keys of a row, or the only one
-    const char *member;      // in place of marks: a key that the file has, and which holds the settings
+    const char *member;      // in place of marks: a key that the file has, and whose object holds the settings
 
     // In place of marks: is it a file of this dialect? f->settings is the root, unless the function changes it.
     bool (*identify)(struct foreign *f);

@@ -7,7 +7,7 @@ static bool is_of_dialect(struct foreign *f, const struct dialect *d)
 {
     f->settings = d->member ? json_member(f->root, d->member) : f->root;
     if (d->member)
-        return f->settings;
+        return cJSON_IsObject(f->settings);
     if (d->identify)
         return d->identify(f);
     for (size_t i = 0; i < sizeof d->marks / sizeof *d->marks; i++)
