@@ -17,11 +17,8 @@ static const struct sampler *missing_sampler(const struct recipe *r, size_t numb
 {
     const struct catalog *const c = &r->of->catalog;
     for (size_t i = 0; samplers[i]; i++) {
-        double params[CATALOG_PARAMS]; // room for any sampler's
-        if (sampler_internal(i) || !sampler_param(samplers[i], c->param[number]->flag))
-            continue;
-        catalog_fill(c, i, r->parts.value, params);
-        if (stage_enabled(&(struct stage){samplers[i], params, &r->context}))
+        const bool has = !sampler_internal(i) && sampler_param(samplers[i], c->param[number]->flag);
+        if (has && catalog_enables(c, i, r->parts.value, &r->context))
             return samplers[i];
     }
     return NULL;

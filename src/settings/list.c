@@ -134,15 +134,6 @@ bool list_take_ids(struct list *l, enum list_kind kind, const struct ids *ids, c
     return ids->n || err_set(e, STATUS_USAGE, "%s: '%s' holds no %s", l->name, text, what);
 }
 
-static bool read_ids(struct list *l, enum list_kind kind, const char *text, struct err *e)
-{
-    struct ids ids = {0};
-    const bool ok =
-        ids_read(list_options[kind] + strlen("--"), text, 0, &ids, e) && list_take_ids(l, kind, &ids, text, e);
-    free(ids.id);
-    return ok;
-}
-
 // Does a text hold only characters of lists of ids, and perhaps quotes?
 static bool like_ids(const char *text, const char *characters) { return strspn(text, characters) == strlen(text); }
 
@@ -151,10 +142,14 @@ static bool read_tag(struct list *l, enum list_kind kind, const char *text, stru
 {
     const size_t len = strlen(text);
     const bool quoted = len > 2 && *text == '"' && text[len - 1] == '"' && like_ids(text, "0123456789,\"");
-    if (!quoted && like_ids(text, "0123456789,"))
-        return read_ids(l, kind, text, e);
-    list_add_text(l, ENTRY_TEXT, text + quoted, len - 2 * quoted, 0.0f);
-    return true;
+    struct ids ids = {0};
+    bool ok = true;
+    if (quoted || !like_ids(text, "0123456789,"))
+        list_add_text(l, ENTRY_TEXT, text + quoted, len - 2 * quoted, 0.0f);
+    else
+        ok = ids_read(l->name + strlen("--"), text, 0, &ids, e) && list_take_ids(l, kind, &ids, text, e);
+    free(ids.id);
+    return ok;
 }
 
 bool list_read(struct list *l, enum list_kind kind, const char *text, struct err *e)
@@ -170,8 +165,6 @@ bool list_read(struct list *l, enum list_kind kind, const char *text, struct err
         ok = read_tag(l, kind, text, e);
     else if (kind == LIST_MESSAGE)
         list_add_text(l, ENTRY_TEXT, text, strlen(text), 0.0f);
-    else if (kind != LIST_BREAKERS)
-        ok = read_ids(l, kind, text, e);
     else if (*text && strcmp(text, "none") != 0)
         list_add_text(l, ENTRY_ESCAPED, text, strlen(text), 0.0f);
     return ok && (!l->entries.failed || err_from_fault(e, fault_memory()));

@@ -64,8 +64,8 @@ const struct list_entry *list_next_entry(const struct list *l, const struct list
 // The names of the lists' options in messages, with their dashes.
 extern const char *const list_options[LISTS];
 
-// Reads the value of a list's option as typed, and appends it, or replaces a list of one entry. Leaves out an empty
-// breaker. False with *e.
+// Reads the value of an option as typed, and appends it, or replaces a list of one entry. Leaves out an empty breaker.
+// Not for lists that only have ids. False with *e.
 bool list_read(struct list *l, enum list_kind kind, const char *text, struct err *e);
 
 // Appends an entry of the ids that a text names. False with *e if there are none.
