@@ -29,39 +29,28 @@ enum { DIGITS_MOST = 15, NUMBER_MOST = 40 }; // digits of a number that is read;
 // number, or has too many digits.
 static bool parse_decimal(const char *text, size_t len, size_t places, int64_t *value)
 {
-    static const int64_t most = 1000000000000000000 / 10;
-    size_t at = len && (*text == '-' || *text == '+'), digits = 0;
-    bool point = false;
-    *value = 0;
-    for (; at < len; at++) {
-        if (text[at] == '.' && !point) {
-            point = true;
-            continue;
-        }
-        if (text[at] < '0' || text[at] > '9' || ++digits > DIGITS_MOST)
-            return false;
-        *value = *value * 10 + (text[at] - '0');
-        places -= point;
-    }
-    for (; places && *value <= most; places--)
-        *value *= 10;
-    if (len && *text == '-')
-        *value = -*value;
-    return digits && !places;
+    static const int64_t most = 1000000000000000000;
+    char digits[NUMBER_MOST] = "";
+    const char *const point = memchr(text, '.', len);
+    const size_t whole = point ? (size_t)(point - text) : len, decimals = point ? len - whole - 1 : 0;
+    const size_t sign = len && (*text == '-' || *text == '+');
+    if (whole + decimals - sign - 1 >= DIGITS_MOST || places - decimals > DIGITS_MOST) // no digit is too many, too
+        return false;
+    memcpy(digits, text, whole);
+    memcpy(digits + whole, text + len - decimals, decimals);
+    memset(digits + whole + decimals, '0', places - decimals);
+    return !digits[sign + strspn(digits + sign, "0123456789")] && whole_number(digits, NULL, -most, most, value);
 }
 
 // Writes a number of units of 10^-places, without zeros at the end of its decimals.
 static void print_decimal(int64_t value, size_t places, char text[NUMBER_MOST])
 {
-    int64_t unit = 1;
     for (; places && value % 10 == 0; places--)
         value /= 10;
-    for (size_t i = 0; i < places; i++)
-        unit *= 10;
-    const long long size = llabs(value);
-    const int len = snprintf(text, NUMBER_MOST, "%s%lld", value < 0 ? "-" : "", size / unit);
-    if (places)
-        snprintf(text + len, NUMBER_MOST - (size_t)len, ".%0*lld", (int)places, size % unit);
+    const int len = snprintf(text, NUMBER_MOST, "%s%0*lld", value < 0 ? "-" : "", (int)places + 1, llabs(value));
+    char *const point = text + len - places;
+    memmove(point + 1, point, places + 1);
+    *point = places ? '.' : '\0';
 }
 
 // Reads FROM:TO:STEP as three numbers in units of 10^-*places. False if it is none, or STEP does not lead from FROM to
