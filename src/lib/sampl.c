@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/version.h"
 #include "session/choose.h"
-#include "settings/chain_words.h"
+#include "settings/options.h"
 #include "vocab/spelling.h"
 #include "json/json.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "settings/chain_words.h"
-
+// A chain from words, for libsampl.
 #include "base/names.h"
 #include "settings/options.h"
 

@@ -158,4 +158,10 @@ bool draft_typed_values(struct draft *d, const struct typed *t, struct err *e);
 // Sets the samplers, if they were named and the engine has no order of its own. False with *e.
 bool draft_typed_order(struct draft *d, const struct typed *t, struct err *e);
 
+// chain_words.c: makes the recipe that the command line makes of word[0..n), such as --top-p 0.9, with the vocabulary
+// of r, for programs that have no command line of ours. The words are options of a chain that open no file and name no
+// preset. The caller drops the recipe. Notes stay in r->notes. NULL with *e on failure: STATUS_USAGE, the text names
+// the word.
+const struct recipe *recipe_from_words(struct recipes *r, const char *const *word, size_t n, struct err *e);
+
 #endif
