@@ -2,9 +2,28 @@
 // POSIX, and Linux.
 #include "base/platform.h"
 
-#if !defined __wasi__ && !defined _WIN32
+#ifndef _WIN32 // WebAssembly, too
 
 #include <errno.h>
+#include <stdlib.h>
+
+bool platform_pipe_closed(void) { return errno == EPIPE; }
+
+void platform_slashes(char *path) {}
+
+void platform_settings(char path[PATH_MAX])
+{
+    const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
+    const int len = config && *config ? snprintf(path, PATH_MAX, "%s", config)
+                                      : snprintf(path, PATH_MAX, "%s/.config", home ? home : "");
+    if (len < 0 || len >= PATH_MAX)
+        *path = '\0';
+}
+
+#endif
+
+#if !defined __wasi__ && !defined _WIN32
+
 #include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -12,8 +31,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -185,8 +202,6 @@ int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void)
     return fd;
 }
 
-bool platform_pipe_closed(void) { return errno == EPIPE; }
-
 void platform_permissions(int fd, const char *like)
 {
     struct stat st;
@@ -202,17 +217,6 @@ bool platform_near_program(const char *from, char path[PATH_MAX])
     char *const slash = len < PATH_MAX ? strrchr(self, '/') : NULL;
     const size_t left = slash ? sizeof self - (size_t)(slash - self) : 0;
     return slash && (size_t)snprintf(slash, left, "/%s", from) < left && realpath(self, path);
-}
-
-void platform_slashes(char *path) {}
-
-void platform_settings(char path[PATH_MAX])
-{
-    const char *const config = getenv("XDG_CONFIG_HOME"), *const home = getenv("HOME");
-    const int len = config && *config ? snprintf(path, PATH_MAX, "%s", config)
-                                      : snprintf(path, PATH_MAX, "%s/.config", home ? home : "");
-    if (len < 0 || len >= PATH_MAX)
-        *path = '\0';
 }
 
 // ---- terminals

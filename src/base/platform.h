@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The services in which systems differ. platform.c has them for POSIX, with Linux's own calls where they are better
 // (make PORTABLE=1 leaves these out); platform_wasi.c for WebAssembly; platform_windows.c for Windows, with the POSIX
-// functions that it lacks in platform_windows_posix.c. No other file asks which system it is built for.
+// functions that it lacks in platform_windows_posix.c; platform_common.c what these two have in common. No other file
+// asks which system it is built for.
 #ifndef SAMPL_BASE_PLATFORM_H
 #define SAMPL_BASE_PLATFORM_H
 

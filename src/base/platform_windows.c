@@ -20,13 +20,6 @@ bool platform_random(void *bytes, size_t n)
     return BCryptGenRandom(NULL, bytes, (ULONG)n, BCRYPT_USE_SYSTEM_PREFERRED_RNG) == 0;
 }
 
-bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg)
-{
-    (void)bytes;
-    work(arg);
-    return true;
-}
-
 // A process without its own mask of cores may use those of its group, 64 at most.
 size_t platform_cores(void)
 {
@@ -47,20 +40,8 @@ size_t platform_page(void)
     return info.dwPageSize;
 }
 
-// Windows reads ahead without advice.
-void platform_reads_on(void *bytes, size_t n) {}
-
 // VirtualUnlock fails for pages that are not locked, and removes them from the memory of the process.
 void platform_has_read(void *bytes, size_t n) { VirtualUnlock(bytes, n); }
-
-// Windows lets nobody shorten a file that is mapped.
-bool platform_guard(void (*act)(void *arg), void *arg, const void **at)
-{
-    act(arg);
-    return true;
-}
-
-void platform_on_shrunk(void (*end)(const void *at)) {}
 
 // ---- files and signals
 
@@ -80,55 +61,12 @@ void platform_on_signals(void (*act)(void))
     on_end = act;
 }
 
-// The file may be deleted while it is open, so that the handler of Ctrl-C can delete it.
-static int create_new(const wchar_t *name)
-{
-    const HANDLE file =
-        CreateFileW(name, GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
-                    CREATE_NEW, FILE_ATTRIBUTE_NORMAL, NULL);
-    if (file == INVALID_HANDLE_VALUE) {
-        const DWORD error = GetLastError();
-        errno = error == ERROR_FILE_EXISTS                                     ? EEXIST
-                : error == ERROR_PATH_NOT_FOUND || error == ERROR_INVALID_NAME ? ENOENT
-                                                                               : EACCES;
-        return -1;
-    }
-    return _open_osfhandle((intptr_t)file, _O_RDWR | _O_BINARY | _O_NOINHERIT);
-}
-
-int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void))
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
-    enum { RANDOM = 6, TRIES = 100 };
-    char *const end = name + strlen(name) - RANDOM;
-    wchar_t wide[PATH_MAX];
-    platform_on_signals(act);
-    for (int i = 0; i < TRIES; i++) {
-        unsigned char bits[RANDOM];
-        if (!platform_random(bits, sizeof bits))
-            return -1;
-        for (size_t k = 0; k < RANDOM; k++)
-            end[k] = letters[bits[k] % 32];
-        if (!windows_path(name, wide))
-            return -1;
-        const int fd = create_new(wide);
-        if (fd >= 0)
-            *unfinished = name;
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
 // The C library has no errno for some errors of pipes.
 bool platform_pipe_closed(void)
 {
     const unsigned long error = _doserrno;
     return errno == EPIPE || (errno == EINVAL && (error == ERROR_NO_DATA || error == ERROR_PIPE_NOT_CONNECTED));
 }
-
-// The folder decides who may read a new file.
-void platform_permissions(int fd, const char *like) {}
 
 void platform_slashes(char *path)
 {
@@ -187,9 +125,5 @@ bool platform_would_wait(int fd)
     DWORD there = 0;
     return PeekNamedPipe((HANDLE)_get_osfhandle(fd), NULL, 0, NULL, &there, NULL) && !there;
 }
-
-bool platform_would_block(int fd) { return false; }
-
-bool platform_in_front(int fd) { return true; }
 
 #endif

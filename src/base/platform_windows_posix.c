@@ -21,41 +21,23 @@ enum { SHARE_ALL = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE };
 // Sets errno from the last error of Windows. Returns -1.
 static int fail(void)
 {
-    switch (GetLastError()) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND:
-    case ERROR_INVALID_NAME:
-    case ERROR_INVALID_DRIVE:
-    case ERROR_BAD_NETPATH:
-    case ERROR_BAD_PATHNAME:
-        errno = ENOENT;
-        break;
-    case ERROR_DIRECTORY:
-        errno = ENOTDIR;
-        break;
-    case ERROR_FILENAME_EXCED_RANGE:
-        errno = ENAMETOOLONG;
-        break;
-    case ERROR_NOT_ENOUGH_MEMORY:
-    case ERROR_OUTOFMEMORY:
-    case ERROR_COMMITMENT_LIMIT:
-        errno = ENOMEM;
-        break;
-    case ERROR_INVALID_HANDLE:
-        errno = EBADF;
-        break;
-    case ERROR_DISK_FULL:
-    case ERROR_HANDLE_DISK_FULL:
-        errno = ENOSPC;
-        break;
-    case ERROR_ACCESS_DENIED:
-    case ERROR_SHARING_VIOLATION:
-    case ERROR_LOCK_VIOLATION:
-        errno = EACCES;
-        break;
-    default:
-        errno = EIO;
-    }
+    static const struct {
+        DWORD error;
+        int number;
+    } meanings[] = {{ERROR_FILE_NOT_FOUND, ENOENT},    {ERROR_PATH_NOT_FOUND, ENOENT},
+                    {ERROR_INVALID_NAME, ENOENT},      {ERROR_INVALID_DRIVE, ENOENT},
+                    {ERROR_BAD_NETPATH, ENOENT},       {ERROR_BAD_PATHNAME, ENOENT},
+                    {ERROR_DIRECTORY, ENOTDIR},        {ERROR_FILENAME_EXCED_RANGE, ENAMETOOLONG},
+                    {ERROR_NOT_ENOUGH_MEMORY, ENOMEM}, {ERROR_OUTOFMEMORY, ENOMEM},
+                    {ERROR_COMMITMENT_LIMIT, ENOMEM},  {ERROR_INVALID_HANDLE, EBADF},
+                    {ERROR_DISK_FULL, ENOSPC},         {ERROR_HANDLE_DISK_FULL, ENOSPC},
+                    {ERROR_FILE_EXISTS, EEXIST},       {ERROR_ACCESS_DENIED, EACCES},
+                    {ERROR_SHARING_VIOLATION, EACCES}, {ERROR_LOCK_VIOLATION, EACCES}};
+    const DWORD error = GetLastError();
+    errno = EIO;
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (meanings[i].error == error)
+            errno = meanings[i].number;
     return -1;
 }
 
@@ -126,13 +108,14 @@ static int status_of(HANDLE file, struct windows_stat *st)
     return 0;
 }
 
-// Opens a file or a folder that exists. INVALID_HANDLE_VALUE and errno if that fails.
-static HANDLE open_handle(const char *path, DWORD rights)
+// Opens a file or a folder: OPEN_EXISTING, or CREATE_NEW. INVALID_HANDLE_VALUE and errno if that fails. The file may be
+// deleted while it is open, so that the handler of Ctrl-C can delete it.
+static HANDLE open_handle(const char *path, DWORD rights, DWORD way)
 {
     wchar_t wide[PATH_MAX];
     if (!windows_path(path, wide))
         return INVALID_HANDLE_VALUE;
-    const HANDLE file = CreateFileW(wide, rights, SHARE_ALL, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+    const HANDLE file = CreateFileW(wide, rights, SHARE_ALL, NULL, way, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (file == INVALID_HANDLE_VALUE)
         fail();
     return file;
@@ -142,7 +125,7 @@ int windows_stat(const char *path, struct windows_stat *st)
 {
     if (standard_stream(path) >= 0)
         return windows_fstat(standard_stream(path), st);
-    const HANDLE file = open_handle(path, FILE_READ_ATTRIBUTES);
+    const HANDLE file = open_handle(path, FILE_READ_ATTRIBUTES, OPEN_EXISTING);
     if (file == INVALID_HANDLE_VALUE)
         return -1;
     const int result = status_of(file, st);
@@ -161,7 +144,8 @@ int windows_open(const char *path, int flags, ...)
     if (standard_stream(path) >= 0)
         return _dup(standard_stream(path));
     const int way = flags & (_O_RDONLY | _O_WRONLY | _O_RDWR);
-    const HANDLE file = open_handle(path, (way == _O_WRONLY ? 0 : GENERIC_READ) | (way ? GENERIC_WRITE : 0));
+    const HANDLE file = open_handle(path, (way == _O_WRONLY ? 0 : GENERIC_READ) | (way ? GENERIC_WRITE : 0),
+                                    flags & _O_CREAT ? CREATE_NEW : OPEN_EXISTING);
     if (file == INVALID_HANDLE_VALUE)
         return -1;
     const int fd = _open_osfhandle((intptr_t)file, flags | _O_BINARY);
