@@ -2,7 +2,6 @@
 #include "base/names.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <string.h>
 #include <strings.h>
 
@@ -31,11 +30,18 @@ static bool same_letters(const char *name, size_t len, const char *known, size_t
     return i == len;
 }
 
+// NAME_PATTERN. The name ends at a NUL, the pattern after len bytes.
 static bool fits_pattern(const char *name, const char *pattern, size_t len)
 {
-    char text[60] = "";
-    memcpy(text, pattern, len < sizeof text ? len : sizeof text - 1);
-    return !fnmatch(text, name, 0);
+    for (; len && *pattern != '*'; pattern++, len--)
+        if (*name++ != *pattern) // a pattern has no NUL
+            return false;
+    if (!len)
+        return !*name;
+    while (!fits_pattern(name, pattern + 1, len - 1))
+        if (!*name++)
+            return false;
+    return true;
 }
 
 int name_find(const char *names, enum name_match match, const char *name, size_t len)

@@ -12,7 +12,7 @@ enum name_match {
     NAME_EXACT,    // byte by byte
     NAME_ANY_CASE, // ASCII letters in either case
     NAME_LOOSE,    // ASCII letters in either case, '_' and '-' left out; the string is in lower case
-    NAME_PATTERN,  // the string has patterns of file names, as fnmatch takes them; the name ends at a NUL
+    NAME_PATTERN,  // the string has patterns, in which '*' is any text; the name ends at a NUL
 };
 
 // Finds the next name of the string at *at, name[0..len), and moves *at behind it. False at the end of the string.

@@ -7,7 +7,6 @@
 #include <windows.h>
 // windows.h first
 #include <errno.h>
-#include <fnmatch.h>
 #include <shellapi.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -322,19 +321,6 @@ char *stpcpy(char *to, const char *from)
     const size_t len = strlen(from);
     memcpy(to, from, len + 1);
     return to + len;
-}
-
-int fnmatch(const char *pattern, const char *text, int flags)
-{
-    for (; *pattern && *pattern != '*'; pattern++, text++)
-        if (!*text || (*pattern != '?' && *pattern != *text))
-            return 1;
-    if (!*pattern)
-        return *text != '\0';
-    for (; fnmatch(pattern + 1, text, flags); text++)
-        if (!*text)
-            return 1;
-    return 0;
 }
 
 // ---- the program
