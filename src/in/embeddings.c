@@ -15,22 +15,17 @@
 // Returns the advice for a type that is not read.
 #define CONVERT "numpy's astype('f2') makes F16 of it, for numpy.save"
 
-// Types of numbers, by the names that files and messages have for them. Q8_0 has no dtype.
-static const struct {
-    const char *name;
-    enum dtype type;
-} types[] = {{"F32", DTYPE_F32}, {"F16", DTYPE_F16}, {"BF16", DTYPE_BF16}};
-
-// Sets the type by its name. False with *e: the type is not read; `convert` says what to do.
+// Sets the type by its name, which is that of safetensors files. False with *e: the type is not read; `convert` says
+// what to do.
 static bool embeddings_type(struct embeddings *m, const char *what, const char *name, const char *convert,
                             struct err *e)
 {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (!strcmp(name, types[i].name)) {
-            m->type = types[i].type;
-            return true;
-        }
-    return err_set(e, STATUS_DATA, "%s holds numbers of type %.20s, not of F32, F16 or BF16; %s", what, name, convert);
+    const struct tensor_type *const type = tensor_type_named(name);
+    if (!type || type->kind != TENSOR_REAL || type->size != dtype_size(type->dtype))
+        return err_set(e, STATUS_DATA, "%s holds numbers of type %.20s, not of F32, F16 or BF16; %s", what, name,
+                       convert);
+    m->type = type->dtype;
+    return true;
 }
 
 // Sets the shape, n vectors of so many numbers, whose type is set.

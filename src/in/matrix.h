@@ -14,7 +14,7 @@ struct matrix {
     bool big;           // numbers are big-endian
     bool closed;        // no byte may follow the last row
     bool promised;      // the header counts the rows, instead of giving a shape; error messages quote the count
-    bool listed;        // rows are lists of tokens, which are not in one place (list_tensors.h)
+    bool listed;        // rows are lists of tokens, which are not in one place (in_safetensors.c)
     size_t n, bytes;    // of a row in the input: numbers, and bytes, at most SIZE_MAX / 2; not 0
     uint64_t all, rows; // rows in the input, and rows not read yet; or MATRIX_OPEN
     uint64_t length;    // rows of each sequence of the array; 0: it has no sequences

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "in/safetensors.h"
 
+#include "base/bits.h"
 #include "in/matrix.h"
 #include "json/json.h"
 
@@ -9,6 +10,37 @@
 
 #define HEADER_MAX 100000000 // bytes, as in the format's own library
 #define EXACT_MAX  0x1p53    // cJSON's numbers are doubles, which hold each whole number up to this one
+
+const struct tensor_type *tensor_type_named(const char *name)
+{
+    static const struct tensor_type types[] = {
+        {"F32", 4, DTYPE_F32, TENSOR_REAL},     {"F16", 2, DTYPE_F16, TENSOR_REAL},
+        {"BF16", 2, DTYPE_BF16, TENSOR_REAL},   {"F64", 8, DTYPE_F32, TENSOR_REAL},
+        {"I64", 8, DTYPE_F32, TENSOR_SIGNED},   {"I32", 4, DTYPE_F32, TENSOR_SIGNED},
+        {"I16", 2, DTYPE_F32, TENSOR_SIGNED},   {"I8", 1, DTYPE_F32, TENSOR_SIGNED},
+        {"U64", 8, DTYPE_F32, TENSOR_UNSIGNED}, {"U32", 4, DTYPE_F32, TENSOR_UNSIGNED},
+        {"U16", 2, DTYPE_F32, TENSOR_UNSIGNED}, {"U8", 1, DTYPE_F32, TENSOR_UNSIGNED}};
+    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
+        if (!strcmp(name, types[i].name))
+            return &types[i];
+    return NULL;
+}
+
+const struct tensor_type *tensor_type_of(const cJSON *tensor)
+{
+    return tensor_type_named(cJSON_GetStringValue(json_member(tensor, "dtype")));
+}
+
+double tensor_real(const struct tensor_type *type, const unsigned char *array, uint64_t i)
+{
+    if (type->kind != TENSOR_REAL)
+        return (double)tensor_whole(type, array, i);
+    if (type->size < sizeof(double))
+        return row_logit(&(struct row){type->dtype, array, SIZE_MAX}, (size_t)i);
+    uint64_t bits;
+    memcpy(&bits, array + i * sizeof bits, sizeof bits);
+    return f64_of_bits(bits);
+}
 
 bool safetensors_whole(const cJSON *array, int i, uint64_t *v)
 {
