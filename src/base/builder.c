@@ -108,34 +108,41 @@ void builder_format(struct builder *b, const char *format, ...)
         b->text[b->len] = '\0';
 }
 
-void builder_json(struct builder *b, const void *text, size_t len)
+// Adds the first character of p[0..len), len > 0, as JSON strings have it. Returns how many bytes of p it takes.
+static size_t add_json_character(struct builder *b, const unsigned char *p, size_t len, bool page)
+{
+    static const char names[] = "\n\r\t\\\"", letters[] = "nrt\\\"";
+    uint32_t c = 0;
+    const size_t n = utf8_decode(p, len, &c);
+    const char *const name = *p ? strchr(names, *p) : NULL;
+    const bool escapes =
+        c < 0x20 || (c >= 0x7f && c < 0xa0) || (page && (c == '<' || c == '>' || c == '&' || utf8_hidden(c)));
+    if (!n) {
+        builder_string(b, "\xef\xbf\xbd"); // U+FFFD
+        return 1;
+    }
+    if (name) {
+        builder_byte(b, '\\');
+        builder_byte(b, letters[name - names]);
+    } else if (!escapes) {
+        builder_bytes(b, p, n);
+    } else if (c < 0x10000) {
+        builder_format(b, "\\u%04x", c);
+    } else {
+        builder_format(b, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+    }
+    return n;
+}
+
+static void add_json(struct builder *b, const void *text, size_t len, bool page)
 {
     const unsigned char *p = text;
     builder_byte(b, '"');
-    for (size_t taken; len; p += taken, len -= taken) {
-        char c[JSON_CHARACTER];
-        const size_t n = json_escape(c, p, len, &taken);
-        builder_bytes(b, c, n);
-    }
+    for (size_t n; len; p += n, len -= n)
+        n = add_json_character(b, p, len, page);
     builder_byte(b, '"');
 }
 
-void builder_json_page(struct builder *b, const void *text, size_t len)
-{
-    const unsigned char *p = text;
-    builder_byte(b, '"');
-    for (size_t taken; len; p += taken, len -= taken) {
-        char c[JSON_CHARACTER];
-        uint32_t point = 0;
-        const size_t n = json_escape(c, p, len, &taken);
-        const bool escapes = utf8_decode(p, len, &point) && point >= ' ' &&
-                             (point == '<' || point == '>' || point == '&' || utf8_hidden(point));
-        if (!escapes)
-            builder_bytes(b, c, n);
-        else if (point < 0x10000)
-            builder_format(b, "\\u%04x", point);
-        else
-            builder_format(b, "\\u%04x\\u%04x", 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
-    }
-    builder_byte(b, '"');
-}
+void builder_json(struct builder *b, const void *text, size_t len) { add_json(b, text, len, false); }
+
+void builder_json_page(struct builder *b, const void *text, size_t len) { add_json(b, text, len, true); }

@@ -56,30 +56,3 @@ void text_tame(char *text)
     }
     *to = '\0';
 }
-
-size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, size_t *taken)
-{
-    static const char names[] = "\n\r\t\\\"", letters[] = "nrt\\\"", digits[] = "0123456789abcdef";
-    static const char unknown[3] = {'\xef', '\xbf', '\xbd'}, code[4] = {'\\', 'u', '0', '0'};
-    uint32_t c;
-    const size_t n = utf8_decode(p, len, &c);
-    const char *const name = *p ? strchr(names, *p) : NULL;
-    *taken = n ? n : 1;
-    if (!n) {
-        memcpy(to, unknown, sizeof unknown);
-        return sizeof unknown;
-    }
-    if (name) {
-        to[0] = '\\';
-        to[1] = letters[name - names];
-        return 2;
-    }
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
-        memcpy(to, code, sizeof code);
-        to[4] = digits[c >> 4];
-        to[5] = digits[c & 15];
-        return 6;
-    }
-    memcpy(to, p, n);
-    return n;
-}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The characters of texts: UTF-8 (RFC 3629), hexadecimal digits, and what JSON writes for a character.
+// The characters of texts: UTF-8 (RFC 3629) and hexadecimal digits.
 #ifndef SAMPL_BASE_UTF8_H
 #define SAMPL_BASE_UTF8_H
 
@@ -67,12 +67,5 @@ static inline int hex_value(unsigned char c)
     c |= 0x20;
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
-
-#define JSON_CHARACTER 6 // bytes that a character may take in a JSON string
-
-// Writes the first character of p[0..len), len > 0, as JSON strings have it: the character itself, or an escape if it
-// is a quote, a backslash or a control character; for a byte that is not UTF-8 it is U+FFFD. Returns how many bytes
-// of `to` it takes; *taken: of p.
-size_t json_escape(char to[JSON_CHARACTER], const unsigned char *p, size_t len, size_t *taken);
 
 #endif
