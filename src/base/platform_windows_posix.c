@@ -8,7 +8,6 @@
 // windows.h first
 #include <errno.h>
 #include <shellapi.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -294,16 +293,6 @@ int scandir(const char *folder, struct dirent ***entries, int (*want)(const stru
 }
 
 // ---- text
-
-int dprintf(int fd, const char *format, ...)
-{
-    char text[1000];
-    va_list args;
-    va_start(args, format);
-    const int len = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return len < 0 ? len : _write(fd, text, len < (int)sizeof text ? (unsigned)len : sizeof text - 1);
-}
 
 char *strndup(const char *s, size_t n)
 {

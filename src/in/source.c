@@ -80,13 +80,16 @@ static void print_shrunk(const unsigned char *fault, char *text, size_t size)
 // this thread is not inside one.
 static void end_shrunk(const void *at)
 {
-    char text[600];
+    char text[608] = "sampl: "; // 600 for the message
+    const size_t begin = strlen(text);
     if (on_shrink)
         on_shrink();
     fflush(NULL); // NOLINT(bugprone-signal-handler): see above
-    print_shrunk(at, text, sizeof text);
-    text_tame(text);
-    dprintf(STDERR_FILENO, "sampl: %s\n", text);
+    print_shrunk(at, text + begin, sizeof text - begin - 1);
+    text_tame(text + begin);
+    const unsigned len = (unsigned)strlen(text);
+    text[len] = '\n';
+    (void)!write(STDERR_FILENO, text, len + 1);
     _exit(STATUS_IO);
 }
 

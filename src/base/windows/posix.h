@@ -76,7 +76,6 @@ int windows_isatty(int fd);
 int windows_fcntl(int fd, int what, ...);
 
 ssize_t pwrite(int fd, const void *from, size_t n, int64_t at);
-int dprintf(int fd, const char *format, ...);
 char *strndup(const char *s, size_t n);
 char *stpcpy(char *to, const char *from);
 
