@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // penalties: tokens among the last accepted ones become less likely, by a factor (Keskar et al. 2019, arXiv 1909.05858)
 // and by amounts for each occurrence and for occurring at all. With a slope (KoboldCpp's rep_pen_slope) the factor is
-// less for tokens that only the older half of the window has. repeat_each (the engine akunu): by the factor only, but
-// once for each occurrence.
+// less for tokens that only the older half of the window has.
+//
+// Engines differ in the tokens that they look at, in the order of the two kinds, and in how a factor is rounded:
+// repeat_each (akunu) applies the factor only, but once for each occurrence; penalties_vllm (vllm, vllm-v2),
+// penalties_output (sglang) and penalties_window (mlx). Formulas: sampl-spec(7).
 #include "sample/sampler.h"
 
 struct penalties_params {
@@ -25,50 +28,67 @@ static const struct param params[] = {
     {NULL},
 };
 
-// The struct's other members are 0 for repeat_each, and have no effect.
+// Rows of engines. Members of the struct that have no row are 0, and have no effect.
 static const struct param each_params[] = {
     {"repeat-penalty", FLOAT_AT(penalties_params, repeat)},
     {"repeat-last-n", INT_AT(penalties_params, last_n)},
     {NULL},
 };
+static const struct param whole_params[] = {
+    {"repeat-penalty", FLOAT_AT(penalties_params, repeat)},
+    {"frequency-penalty", FLOAT_AT(penalties_params, frequency)},
+    {"presence-penalty", FLOAT_AT(penalties_params, presence)},
+    {NULL},
+};
+static const struct param window_params[] = {
+    {"repeat-penalty", FLOAT_AT(penalties_params, repeat)},
+    {"frequency-penalty", FLOAT_AT(penalties_params, frequency)},
+    {"presence-penalty", FLOAT_AT(penalties_params, presence)},
+    {"repeat-last-n", INT_AT(penalties_params, last_n)},
+    {NULL},
+};
+
+static size_t window(const struct stage *stage)
+{
+    const struct penalties_params *const p = stage->params;
+    return stage->sampler->params == whole_params ? HISTORY_ALL : window_of(p->last_n);
+}
 
 static bool enabled(const struct stage *stage)
 {
     const struct penalties_params *const p = stage->params;
-    return p->last_n != 0 && (p->repeat != 1.0f || p->frequency != 0.0f || p->presence != 0.0f);
-}
-
-static size_t window(const struct stage *stage)
-{
-    return window_of(((const struct penalties_params *)stage->params)->last_n);
+    return window(stage) && (p->repeat != 1.0f || p->frequency != 0.0f || p->presence != 0.0f);
 }
 
 struct penalties_state {
-    struct tally recent; // the window
-    struct tally newest; // its newer half, where that is told apart
+    struct tally seen; // the tokens that are penalised
+    struct tally part; // the newer half of them, or those behind the prompt, where these are told apart
 };
+
+// ---- edits of the logit of token number j of a tally. A tally also has tokens that have left its window, with a count
+// of 0; the edits leave these as they are.
 
 struct penalties_job {
     const struct penalties_params *p;
-    const struct tally *recent;
-    const struct tally *newest; // NULL: all tokens get the whole factor
-    float reduced;              // the factor of the others
+    const struct tally *seen;
+    const struct tally *part; // NULL: all that are seen
 };
 
-static bool is_new(const struct tally *newest, uint32_t id)
+// Returns how often a token occurs in job->part.
+static uint32_t count_in_part(const struct penalties_job *job, size_t j)
 {
-    const size_t at = idmap_find(&newest->tokens, id);
-    return at != IDMAP_NONE && newest->count[at];
+    const size_t at = idmap_find(&job->part->tokens, job->seen->tokens.id[j]);
+    return at == IDMAP_NONE ? 0 : job->part->count[at];
 }
 
 static float penalise(float logit, size_t j, const void *arg)
 {
     const struct penalties_job *const job = arg;
     const struct penalties_params *const p = job->p;
-    const uint32_t count = job->recent->count[j];
+    const uint32_t count = job->seen->count[j];
     if (!count)
         return logit;
-    const float by = job->newest && !is_new(job->newest, job->recent->tokens.id[j]) ? job->reduced : p->repeat;
+    const float by = job->part && !count_in_part(job, j) ? 1.0f + (p->repeat - 1.0f) * p->slope : p->repeat;
     if (logit <= 0.0f)
         logit *= by;
     else
@@ -81,42 +101,125 @@ static float penalise_each(float logit, size_t j, const void *arg)
     const struct penalties_job *const job = arg;
     const float by = job->p->repeat;
     float last = NAN; // many equal tokens come to a standstill sooner or later
-    for (uint32_t left = job->recent->count[j]; left && logit != last; left--) {
+    for (uint32_t left = job->seen->count[j]; left && logit != last; left--) {
         last = logit;
         logit = logit > 0 ? logit / by : logit * by;
     }
     return logit;
 }
 
-// The tally also has tokens that have left the window, with a count of 0; the edits leave these as they are.
-static void apply(void *self, struct cand *c, const struct stage *stage)
+// The factor for every token so far, as a product with its reciprocal; then the amounts for the output, in two
+// subtractions.
+static float penalise_vllm(float logit, size_t j, const void *arg)
 {
-    const struct penalties_params *const p = stage->params;
-    struct penalties_state *const s = self;
-    const bool each = stage->sampler->params == each_params, slope = !each && p->slope != 1.0f && p->repeat > 1.0f;
-    const size_t last_n = p->last_n < 0 ? c->history->total : (size_t)p->last_n;
-    const struct penalties_job job = {p, &s->recent, slope ? &s->newest : NULL, 1.0f + (p->repeat - 1.0f) * p->slope};
-    if (tally_update(&s->recent, c->history, window_of(p->last_n)) &&
-        (!slope || tally_update(&s->newest, c->history, last_n - last_n / 2))) {
-        rest_multiply(c, &s->recent.tokens, s->recent.count, each && p->repeat > 1.0f ? INFINITY : p->repeat);
-        cand_edit(c, &s->recent.tokens, each ? penalise_each : penalise, &job);
+    const struct penalties_job *const job = arg;
+    const uint32_t count = count_in_part(job, j);
+    logit *= logit > 0.0f ? 1.0f / job->p->repeat : job->p->repeat;
+    if (count)
+        logit = (logit - job->p->frequency * (float)count) - job->p->presence;
+    return logit;
+}
+
+// The amounts first, then the factor, all for the output.
+static float penalise_output(float logit, size_t j, const void *arg)
+{
+    const struct penalties_job *const job = arg;
+    const uint32_t count = job->seen->count[j];
+    float sum = 0.0f, before = NAN;
+    for (uint32_t left = count; left && sum != before; left--) { // sums of many come to a standstill
+        before = sum;
+        sum += job->p->frequency;
+    }
+    if (!count)
+        return logit;
+    logit += (0.0f - sum) - job->p->presence;
+    return logit < 0.0f ? logit * job->p->repeat : logit / job->p->repeat;
+}
+
+// The factor, the amount for occurring, the amount for each occurrence.
+static float penalise_window(float logit, size_t j, const void *arg)
+{
+    const struct penalties_job *const job = arg;
+    uint32_t left = job->seen->count[j];
+    if (!left)
+        return logit;
+    logit = (logit < 0.0f ? logit * job->p->repeat : logit / job->p->repeat) - job->p->presence;
+    for (float before = NAN; left && logit != before; left--) {
+        before = logit;
+        logit -= job->p->frequency;
+    }
+    return logit;
+}
+
+// ---- stages
+
+// Edits the `seen` newest tokens, whose logits are multiplied or divided `by` a factor. The edit tells apart the `part`
+// newest of them; HISTORY_ALL: it does not.
+static void edit_seen(struct penalties_state *s, struct cand *c, const struct stage *stage, size_t seen, size_t part,
+                      cand_edit_fn *f, double by)
+{
+    const bool whole = part == HISTORY_ALL;
+    const struct penalties_job job = {stage->params, &s->seen, whole ? NULL : &s->part};
+    if (tally_update(&s->seen, c->history, seen) && (whole || tally_update(&s->part, c->history, part))) {
+        rest_multiply(c, &s->seen.tokens, s->seen.count, by);
+        cand_edit(c, &s->seen.tokens, f, &job);
     } else {
         cand_fail(c, FAULT_MEMORY, 0);
     }
 }
 
+static size_t output_len(const struct history *h) { return h->total - h->n_prompt; }
+
+static void penalties(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct penalties_params *const p = stage->params;
+    const size_t last_n = p->last_n < 0 ? c->history->total : (size_t)p->last_n;
+    const bool slope = p->slope != 1.0f && p->repeat > 1.0f;
+    edit_seen(self, c, stage, window(stage), slope ? last_n - last_n / 2 : HISTORY_ALL, penalise, p->repeat);
+}
+
+static void repeat_each(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct penalties_params *const p = stage->params;
+    edit_seen(self, c, stage, window(stage), HISTORY_ALL, penalise_each, p->repeat > 1.0f ? INFINITY : p->repeat);
+}
+
+static void penalties_vllm(void *self, struct cand *c, const struct stage *stage)
+{
+    edit_seen(self, c, stage, HISTORY_ALL, output_len(c->history), penalise_vllm, stage_first(stage));
+}
+
+// A negative amount raises a logit before the factor: a negative one by more than f(0), by which cand_edit bounds the
+// rest. A factor below 1 states that unlisted tokens may rise.
+static void penalties_output(void *self, struct cand *c, const struct stage *stage)
+{
+    const struct penalties_params *const p = stage->params;
+    const bool raises = p->repeat != 1.0f && (p->frequency < 0.0f || p->presence < 0.0f);
+    edit_seen(self, c, stage, output_len(c->history), HISTORY_ALL, penalise_output, raises ? 0.0 : (double)p->repeat);
+}
+
+// mlx sees only the last token of the prompt.
+static void penalties_window(void *self, struct cand *c, const struct stage *stage)
+{
+    const size_t seen = output_len(c->history) + (c->history->n_prompt > 0), most = window(stage);
+    edit_seen(self, c, stage, seen < most ? seen : most, HISTORY_ALL, penalise_window, stage_first(stage));
+}
+
 static void release(void *self)
 {
     struct penalties_state *const s = self;
-    tally_free(&s->recent);
-    tally_free(&s->newest);
+    tally_free(&s->seen);
+    tally_free(&s->part);
 }
 
-#define PENALTIES(NAME, LETTER, ROWS)                                                                               \
+#define PENALTIES(NAME, LETTER, ROWS, APPLY)                                                                        \
     {                                                                                                               \
         .name = (NAME), .letter = (LETTER), PARAMS(ROWS, penalties_params), .size = sizeof(struct penalties_state), \
-        .enabled = enabled, .window = window, .apply = apply, .rest = {apply_with_rest}, .release = release         \
+        .enabled = enabled, .window = window, .apply = (APPLY), .rest = {apply_with_rest}, .release = release       \
     }
 
-const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params);
-const struct sampler sampler_repeat_each = PENALTIES("repeat_each", 0, each_params);
+const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params, penalties);
+const struct sampler sampler_repeat_each = PENALTIES("repeat_each", 0, each_params, repeat_each);
+const struct sampler sampler_penalties_vllm = PENALTIES("penalties_vllm", 0, whole_params, penalties_vllm);
+const struct sampler sampler_penalties_output = PENALTIES("penalties_output", 0, whole_params, penalties_output);
+const struct sampler sampler_penalties_window = PENALTIES("penalties_window", 0, window_params, penalties_window);
