@@ -209,8 +209,8 @@ void cand_sort_if_flat(struct cand *c, float range, size_t share);
 // the caller does the new work itself. O(blocks).
 bool cand_defer(struct cand *c, float temp);
 
-// Returns the k best by rank, 0 < k <= n. The candidates stay, but may become a list. O(blocks + k log k) for a small
-// k, else O(n log k).
+// Returns the k best by rank, 0 < k <= n; `at` of the result is not NULL. The candidates stay, but may become a list.
+// O(blocks + k log k) for a small k, else O(n log k).
 struct ranks cand_rank(struct cand *c, size_t k);
 
 // ---- selection

@@ -26,8 +26,8 @@ bool rest_knows_best(struct cand *c, size_t k)
     if (k > head)
         return false;
     const struct ranks best = cand_rank(c, k < c->n ? k + 1 : k);
-    const float last = cand_logit(c, best.at ? best.at[k - 1] : k - 1);
-    const float next = best.n > k ? cand_logit(c, best.at ? best.at[k] : k) : -INFINITY;
+    const float last = cand_logit(c, best.at[k - 1]);
+    const float next = best.n > k ? cand_logit(c, best.at[k]) : -INFINITY;
     return last > c->rest.ceiling || (rest_is_rounded(&c->rest) && k == head && next < last);
 }
 
@@ -200,7 +200,7 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least)
     if (c->rest.state == REST_INEXACT)
         return false;
     const struct ranks best = cand_rank(c, at_low ? at_low : 1);
-    const float floor = at_low ? cand_logit(c, best.at ? best.at[at_low - 1] : at_low - 1) : INFINITY;
+    const float floor = at_low ? cand_logit(c, best.at[at_low - 1]) : INFINITY;
     cand_keep_from(c, floor, least > 1 ? least : 1);
     return true;
 }
@@ -231,7 +231,7 @@ size_t rest_nucleus(struct cand *c, double limit)
     double sum = 0.0;
     size_t low = 0;
     for (size_t i = 0; i < best.n; i++) {
-        const float x = cand_logit(c, best.at ? best.at[i] : i);
+        const float x = cand_logit(c, best.at[i]);
         if (x < c->rest.ceiling)
             break;
         sum += libm_exp((double)x - s.max);
@@ -240,6 +240,21 @@ size_t rest_nucleus(struct cand *c, double limit)
             return low == i + 1 && rest_knows_best(c, low) ? low : SIZE_MAX;
     }
     return low ? SIZE_MAX : 0;
+}
+
+bool rest_keep_best(struct cand *c, size_t count, size_t least)
+{
+    const size_t kept = count > least ? count : least;
+    const bool known = count && kept < SIZE_MAX && rest_knows_best(c, kept);
+    if (!count && rest_head(c)) {
+        rest_may_cut(c);
+        cand_sort(c);
+        return true;
+    }
+    rest_end(c, known);
+    if (known)
+        cand_top_k(c, kept);
+    return known;
 }
 
 // Is this token among the candidates?
@@ -288,7 +303,7 @@ void rest_check_order(struct cand *c, const float *before)
         return;
     const struct ranks all = cand_rank(c, c->n);
     for (size_t i = 1; i < all.n; i++) {
-        const size_t a = all.at ? all.at[i - 1] : i - 1, b = all.at ? all.at[i] : i;
+        const size_t a = all.at[i - 1], b = all.at[i];
         if (!(before && before[a] == before[b]) && (double)cand_logit(c, a) - cand_logit(c, b) < REST_SLACK)
             rest_end(c, false);
     }

@@ -173,6 +173,11 @@ void rest_cut_likely(struct cand *c, float floor, size_t least);
 // does not reach it at either bound; SIZE_MAX if the bounds disagree. O(n log n).
 size_t rest_nucleus(struct cand *c, double limit);
 
+// The stage keeps the `count` best, but the `least` best at least. count 0: the whole head, and perhaps more; SIZE_MAX:
+// rounding decides. Sorts what is left, and returns true, if the result is known. Otherwise the row is not exact, and
+// the result is false, as of rest_cut_between. O(n log n).
+bool rest_keep_best(struct cand *c, size_t count, size_t least);
+
 // The stage multiplies the logits of these tokens by `by` where they are negative, and divides positive ones by it. If
 // the factors differ, `by` is the largest; below 1 it states that unlisted logits may rise by an unknown amount.
 // Tokens whose count[] is 0 stay as they are; count may be NULL. Log-probabilities do not tell the result of a

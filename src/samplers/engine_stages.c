@@ -171,15 +171,7 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 // p sums to 1 without the unlisted tokens, so that the weights tell which candidates stay.
 static void top_p_above_rest(void *self, struct cand *c, const struct stage *stage)
 {
-    const size_t kept = rest_nucleus(c, ((const struct engine_stage_params *)stage->params)->top_p);
-    if (!kept && rest_head(c)) {
-        rest_may_cut(c);
-        return;
-    }
-    rest_end(c, kept && kept < SIZE_MAX);
-    if (c->rest.state == REST_GONE)
-        c->n = kept;
-    else
+    if (!rest_keep_best(c, rest_nucleus(c, stage_first(stage)), 1))
         top_p_cut(self, c, stage);
 }
 

@@ -31,31 +31,22 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 // Returns how many stand before the step, which lies in the head; 0: it does not; SIZE_MAX: rounding decides.
 static size_t count_before_step(struct cand *c, float step)
 {
-    const struct ranks best = cand_rank(c, rest_head(c));
+    const size_t head = rest_head(c);
+    const struct ranks best = head ? cand_rank(c, head) : (struct ranks){NULL, 0};
     for (size_t i = 1; i < best.n; i++) {
-        const double x = cand_logit(c, best.at ? best.at[i] : i),
-                     before = cand_logit(c, best.at ? best.at[i - 1] : i - 1), ratio = libm_exp(x - before);
+        const double x = cand_logit(c, best.at[i]), before = cand_logit(c, best.at[i - 1]),
+                     ratio = libm_exp(x - before);
         if (ratio < step * (1.0 + REST_SLACK))
             return ratio < step * (1.0 - REST_SLACK) ? i : SIZE_MAX;
     }
-    return 0;
+    return head ? 0 : SIZE_MAX;
 }
 
 static void rest(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    const size_t least = (size_t)p->min_keep, head = rest_head(c),
-                 before = head ? count_before_step(c, p->value) : SIZE_MAX, kept = before > least ? before : least;
-    if (!before) {
-        rest_may_cut(c);
-        cand_sort(c);
-    } else if (kept <= head && rest_knows_best(c, kept)) {
-        rest_end(c, true);
-        cand_top_k(c, kept);
-    } else {
-        rest_end(c, false);
+    if (!rest_keep_best(c, count_before_step(c, p->value), (size_t)p->min_keep))
         apply(self, c, stage);
-    }
 }
 
 // The number is the least ratio of two ranks down to the candidate.

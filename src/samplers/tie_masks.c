@@ -28,7 +28,7 @@ static void top_k_ties(void *self, struct cand *c, const struct stage *stage)
     if (k >= c->n)
         return;
     const struct ranks best = cand_rank(c, k);
-    cand_keep_from(c, cand_logit(c, best.at ? best.at[k - 1] : k - 1), 1);
+    cand_keep_from(c, cand_logit(c, best.at[k - 1]), 1);
 }
 
 static void top_k_ties_rest(void *self, struct cand *c, const struct stage *stage)
@@ -39,7 +39,7 @@ static void top_k_ties_rest(void *self, struct cand *c, const struct stage *stag
         return;
     }
     const struct ranks best = cand_rank(c, k);
-    rest_end(c, cand_logit(c, best.at ? best.at[k - 1] : k - 1) > c->rest.ceiling);
+    rest_end(c, cand_logit(c, best.at[k - 1]) > c->rest.ceiling);
     top_k_ties(self, c, stage);
 }
 

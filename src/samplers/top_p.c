@@ -36,18 +36,8 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
             rest_may_cut(c);
         return;
     }
-    const size_t least = (size_t)p->min_keep, reached = rest_nucleus(c, p->value),
-                 kept = reached > least ? reached : least;
-    if (reached && reached < SIZE_MAX && rest_knows_best(c, kept)) {
-        rest_end(c, true);
-        cand_top_k(c, kept);
-    } else if (!reached && rest_head(c)) {
-        rest_may_cut(c);
-        cand_sort(c);
-    } else {
-        rest_end(c, false);
+    if (!rest_keep_best(c, rest_nucleus(c, p->value), (size_t)p->min_keep))
         apply(self, c, stage);
-    }
 }
 
 const struct sampler sampler_top_p = {.limits = LIMITS_SUM,

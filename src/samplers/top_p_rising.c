@@ -129,7 +129,7 @@ static void rising_rest(void *self, struct cand *c, const struct stage *stage)
     }
     // The higher ids of tied candidates at the boundary stay, but a list has the lower ones.
     const struct ranks head = cand_rank(c, kept && kept < SIZE_MAX ? kept : 1);
-    const float last = cand_logit(c, head.at ? head.at[head.n - 1] : head.n - 1);
+    const float last = cand_logit(c, head.at[head.n - 1]);
     rest_end(c, kept && kept < SIZE_MAX && last > c->rest.ceiling);
     if (c->rest.state == REST_INEXACT) {
         stage->sampler->apply(self, c, stage);
