@@ -28,10 +28,6 @@ OPERATION(bool, any(vi32 v), !_mm256_testz_si256((__m256i)v, (__m256i)v))
 OPERATION(unsigned, signs_32(vi32 v), (unsigned)_mm256_movemask_ps((vf32)v))
 OPERATION(unsigned, signs_64(vi64 v), (unsigned)_mm256_movemask_pd((vf64)v))
 OPERATION(unsigned, equal_32(vf32 a, float b), signs_32(a == b))
-OPERATION(unsigned, equal_64(vf64 a, double b), signs_64(a == b))
-OPERATION(unsigned, at_least_32(vf32 a, float b), signs_32(a >= b))
-OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
-OPERATION(vf32, zero_below(vf32 y, vf32 x, float floor), (vf32)((vi32)y &(x >= floor)))
 OPERATION(vf64, widen_f32(hf32 v), _mm256_cvtps_pd(v))
 OPERATION(vu32, widen_u16(hu16 v), (vu32)_mm256_cvtepu16_epi32((__m128i)v))
 OPERATION(vf64, f64_of_i32(hi32 v), _mm256_cvtepi32_pd((__m128i)v))
@@ -42,6 +38,8 @@ OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), c + a * b)
 OPERATION(vf64, entry_of(const double *table, vi64 i), _mm256_i64gather_pd(table, (__m256i)i, sizeof(double)))
 OPERATION(vi64, expf_entry(vi64 k),
           (vi64)_mm256_i64gather_epi64((const void *)expf_table, (__m256i)(k & 31), sizeof(double)))
+
+#include "kern/lanes_template.h"
 
 static inline float largest_f32(vf32 v)
 {
@@ -99,7 +97,6 @@ OPERATION(vu32, join_16s(vu16 v, vu32 w), (vu32)_mm256_madd_epi16((__m256i)v, (_
 OPERATION(vu16, pack_lanes(vu32 a, vu32 b), (vu16)_mm256_packus_epi32((__m256i)a, (__m256i)b))
 OPERATION(uint64_t, lowest_bit(uint64_t bits), _tzcnt_u64(bits))
 OPERATION(vu64, times_low(vu64 a, vu64 b), (vu64)_mm256_mul_epu32((__m256i)a, (__m256i)b))
-OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
 OPERATION(vu32, four_bytes(const char *base, vi32 at), (vu32)_mm256_i32gather_epi32((const void *)base, (__m256i)at, 1))
 OPERATION(uint32_t, same_32(__m256i v, char c),
           (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, _mm256_set1_epi8(c))))

@@ -29,28 +29,14 @@ OPERATION(bool, any(vi32 v), vmaxvq_u32((vu32)v) != 0)
 OPERATION(unsigned, signs_32(vi32 v), vaddvq_u32(((vu32)v >> 31) << lane_numbers()))
 OPERATION(unsigned, signs_64(vi64 v), (unsigned)vaddvq_u64(((vu64)v >> 63) << (vu64){0, 1}))
 OPERATION(unsigned, equal_32(vf32 a, float b), vaddvq_u32((vu32)(a == b) & (1u << lane_numbers())))
-OPERATION(unsigned, equal_64(vf64 a, double b), signs_64(a == b))
-OPERATION(unsigned, at_least_32(vf32 a, float b), signs_32(a >= b))
-OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
-OPERATION(vf32, zero_below(vf32 y, vf32 x, float floor), (vf32)((vi32)y &(x >= floor)))
-OPERATION(vf64, entry_16(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
 OPERATION(vf64, widen_f32(hf32 v), vcvt_f64_f32(v))
 OPERATION(vu32, widen_u16(hu16 v), vmovl_u16(v))
 OPERATION(vf64, f64_of_i32(hi32 v), vcvtq_f64_s64(vmovl_s32(v)))
 OPERATION(vf32, f32_of_f16s(hu16 h), vcvt_f32_f16((float16x4_t)h))
 OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), vfmaq_f64(c, a, b))
-OPERATION(vf64, entry_of(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
 OPERATION(vf32, round_to_f16(vf32 x), vcvt_f32_f16(vcvt_f16_f32(x)))
 
-static inline vf32 load_first(const void *at, size_t n, vf32 rest)
-{
-    memcpy(&rest, at, n * sizeof(float));
-    return rest;
-}
-
-static inline void store_first(void *at, size_t n, vf32 v) { memcpy(at, &v, n * sizeof(float)); }
-
-static inline vi64 expf_entry(vi64 k) { return (vi64)(vu64){expf_table[k[0] & 31], expf_table[k[1] & 31]}; }
+#include "kern/lanes_template.h"
 
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 {
@@ -62,7 +48,6 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 
 OPERATION(vu8, even_lanes(const char *base, const uint16_t *at), vld1q_u8((const uint8_t *)base + *at))
 OPERATION(hu32, first_of_lanes(vu8 a, vu8 b), vzip1_u32(vget_low_u32((vu32)a), vget_low_u32((vu32)b)))
-OPERATION(uint64_t, lowest_bit(uint64_t bits), bits ? (uint64_t)__builtin_ctzll(bits) : 64)
 OPERATION(vu8, beyond_u8(vu8 a, vu8 b), vqsubq_u8(a, b))
 OPERATION(vu16, join_bytes(vu8 v, vu16 w), vpaddlq_u8(v *(vu8)w)) // of digits
 OPERATION(vu32, join_16s(vu16 v, vu32 w),
@@ -70,7 +55,6 @@ OPERATION(vu32, join_16s(vu16 v, vu32 w),
 OPERATION(vu16, pack_lanes(vu32 a, vu32 b), vqmovn_high_u32(vqmovn_u32(a), b))
 OPERATION(vu64, times_low(vu64 a, vu64 b), vmull_u32(vmovn_u64(a), vmovn_u64(b)))
 OPERATION(vi64, widen_i32(hi32 v), vmovl_s32(v))
-OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
 
 static inline uint64_t same_bytes(const char *p, char c)
 {
@@ -81,15 +65,6 @@ static inline uint64_t same_bytes(const char *p, char c)
         same[i] = (load_vu8(p + i * VECTOR) == (uint8_t)c) & bit;
     const vu8 sums = vpaddq_u8(vpaddq_u8(same[0], same[1]), vpaddq_u8(same[2], same[3]));
     return vgetq_lane_u64((vu64)vpaddq_u8(sums, sums), 0);
-}
-
-static inline vu32 four_bytes(const char *base, vi32 at)
-{
-    vu32 v;
-    UNROLL
-    for (size_t i = 0; i < LANES; i++)
-        memcpy((char *)&v + i * sizeof(uint32_t), base + at[i], sizeof(uint32_t));
-    return v;
 }
 
 static inline vu64 eight_bytes(const char *base, const uint16_t *at)

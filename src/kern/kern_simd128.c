@@ -29,15 +29,11 @@ OPERATION(bool, any(vi32 v), wasm_v128_any_true((v128_t)v))
 OPERATION(unsigned, signs_32(vi32 v), (unsigned)wasm_i32x4_bitmask((v128_t)v))
 OPERATION(unsigned, signs_64(vi64 v), (unsigned)wasm_i64x2_bitmask((v128_t)v))
 OPERATION(unsigned, equal_32(vf32 a, float b), signs_32(a == b))
-OPERATION(unsigned, equal_64(vf64 a, double b), signs_64(a == b))
-OPERATION(unsigned, at_least_32(vf32 a, float b), signs_32(a >= b))
-OPERATION(vf32, masked_below(vf32 x, float floor), select_f32(x < floor, splat(-INFINITY), x))
-OPERATION(vf32, zero_below(vf32 y, vf32 x, float floor), (vf32)((vi32)y &(x >= floor)))
-OPERATION(vf64, entry_16(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
 OPERATION(vf64, widen_f32(hf32 v), __builtin_convertvector(v, vf64))
 OPERATION(vf64, f64_of_i32(hi32 v), __builtin_convertvector(v, vf64))
 OPERATION(vf64, multiply_add(vf64 a, vf64 b, vf64 c), c + a * b)
-OPERATION(vf64, entry_of(const double *table, vi64 i), ((vf64){table[i[0]], table[i[1]]}))
+
+#include "kern/lanes_template.h"
 
 // The asm keeps the four lanes in one vector: clang 14 would otherwise compute with each lane alone.
 static inline vu32 widen_u16(hu16 v)
@@ -72,16 +68,6 @@ static inline float largest_f32(vf32 v)
     return max_f32(a, __builtin_shufflevector(a, a, 1, 0, 3, 2))[0];
 }
 
-static inline vf32 load_first(const void *at, size_t n, vf32 rest)
-{
-    memcpy(&rest, at, n * sizeof(float));
-    return rest;
-}
-
-static inline void store_first(void *at, size_t n, vf32 v) { memcpy(at, &v, n * sizeof(float)); }
-
-static inline vi64 expf_entry(vi64 k) { return (vi64)(vu64){expf_table[k[0] & 31], expf_table[k[1] & 31]}; }
-
 static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 {
     store_vu32(to, __builtin_shufflevector(low, high, 0, 4, 1, 5));
@@ -92,14 +78,12 @@ static inline void store_pairs(uint64_t *to, vu32 low, vu32 high)
 
 OPERATION(vu8, even_lanes(const char *base, const uint16_t *at), load_vu8(base + *at))
 OPERATION(hu32, first_of_lanes(vu8 a, vu8 b), __builtin_shufflevector((vu32)a, (vu32)b, 0, 4))
-OPERATION(uint64_t, lowest_bit(uint64_t bits), bits ? (uint64_t)__builtin_ctzll(bits) : 64)
 OPERATION(vu8, beyond_u8(vu8 a, vu8 b), (vu8)wasm_u8x16_sub_sat((v128_t)a, (v128_t)b))
 OPERATION(vu16, join_bytes(vu8 v, vu16 w), (vu16)wasm_u16x8_extadd_pairwise_u8x16((v128_t)(v *(vu8)w)))
 OPERATION(vu32, join_16s(vu16 v, vu32 w), (vu32)wasm_i32x4_dot_i16x8((v128_t)v, (v128_t)w))
 OPERATION(vu16, pack_lanes(vu32 a, vu32 b), (vu16)wasm_u16x8_narrow_i32x4((v128_t)a, (v128_t)b))
 OPERATION(vu64, times_low(vu64 a, vu64 b), (a & UINT32_MAX) * (b & UINT32_MAX))
 OPERATION(vi64, widen_i32(hi32 v), __builtin_convertvector(v, vi64))
-OPERATION(unsigned, equal_bits(vi64 a, vi64 b), signs_64(a == b))
 
 static inline uint64_t same_bytes(const char *p, char c)
 {
@@ -108,15 +92,6 @@ static inline uint64_t same_bytes(const char *p, char c)
     for (size_t i = 0; i < 4; i++)
         bits |= (uint64_t)wasm_i8x16_bitmask((v128_t)(load_vu8(p + i * VECTOR) == (uint8_t)c)) << 16 * i;
     return bits;
-}
-
-static inline vu32 four_bytes(const char *base, vi32 at)
-{
-    vu32 v;
-    UNROLL
-    for (size_t i = 0; i < LANES; i++)
-        memcpy((char *)&v + i * sizeof(uint32_t), base + at[i], sizeof(uint32_t));
-    return v;
 }
 
 static inline vu64 eight_bytes(const char *base, const uint16_t *at)

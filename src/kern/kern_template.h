@@ -5,7 +5,8 @@
 //   VECTOR           the size of a register in bytes; and has then included vector.h
 //   MAX_KEEPS_NAN    1 if max_f32 is NaN when an operand is, else 0
 //
-// and, as static inline functions, what vector types do not express, or what compilers make too much of:
+// and, as static inline functions, what vector types do not express, or what compilers make too much of. Those that
+// several tiers define alike are in lanes_template.h.
 //
 //   vf32 max_f32(vf32 a, vf32 b)                   lane by lane, of -0 and +0 either; likewise min_f32, max_f64,
 //                                                  max_u32
