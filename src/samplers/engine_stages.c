@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The stages that only the engines ollama and akunu have: they do what llama.cpp's samplers do, but compute it in their
-// own way. A softmax fills p once. The stages behind it cut by p and leave p as it is, so that p no longer sums to 1. A
-// draw ends the chain.
+// The stages that only the engines ollama and akunu have, and the temperature of mlx. They do what llama.cpp's samplers
+// do, but compute it in their own way. A softmax fills p once. The stages behind it cut by p and leave p as it is, so
+// that p no longer sums to 1. A draw ends the chain.
 #include "kern/expf.h"
 #include "kern/libm.h"
 #include "sample/cand_private.h"
@@ -13,9 +13,11 @@
 struct engine_stage_params {
     float temp, top_p, min_p;
     int32_t k;
+    double temp_wide;
 };
 
 static const struct param temp[] = {{"temp", FLOAT_AT(engine_stage_params, temp)}, {NULL}};
+static const struct param temp_wide[] = {{"temp", DOUBLE_AT(engine_stage_params, temp_wide)}, {NULL}};
 static const struct param top_k[] = {{"top-k", INT_AT(engine_stage_params, k)}, {NULL}};
 static const struct param top_p[] = {{"top-p", FLOAT_AT(engine_stage_params, top_p)}, {NULL}};
 static const struct param min_p[] = {{"min-p", FLOAT_AT(engine_stage_params, min_p)}, {NULL}};
@@ -45,24 +47,35 @@ static void round_f16(void *self, struct cand *c, const struct stage *stage)
 // sort (ollama): all candidates by rank, so that equal quotients of unequal logits keep the order of the logits.
 static void sort_all(void *self, struct cand *c, const struct stage *stage) { cand_sort(c); }
 
-// scale (akunu): logit *= 1 / temp, which is not quite logit / temp.
+static void multiply_logits(const struct kern *kern, float *logit, size_t n, const void *factor)
+{
+    kern->multiply(logit, n, *(const float *)factor);
+}
+
+// scale (akunu): logit *= 1 / temp, which is not quite logit / temp. scale_wide (mlx): the temperature keeps its f64.
+// The reciprocal of an f32 has the same bits if it is rounded to f64 first, since f64 has more than twice the digits.
 static void scale(void *self, struct cand *c, const struct stage *stage)
 {
-    const struct engine_stage_params *const p = stage->params;
-    const float factor = 1.0f / p->temp;
+    const float factor = (float)(1.0 / stage_first(stage));
     if (!(factor < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, 0);
-    cand_list(c);
-    c->kern->multiply(c->logit, c->n, factor);
+    if (stage->sampler->params == temp)
+        cand_list(c); // which softmax_id needs
+    cand_map(c, multiply_logits, &factor);
 }
 
 const struct sampler sampler_round_f16 = {.name = "round_f16", .scale = READS_LOGITS, .apply = round_f16};
 const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .rest = {apply_with_rest}};
-const struct sampler sampler_scale = {.name = "scale",
-                                      PARAMS(temp, engine_stage_params),
-                                      .runs = {OTHER_THAN, 1},
-                                      .apply = scale,
-                                      .rest = {divide_with_rest}};
+
+#define SCALE(NAME, ROWS)                                                                                     \
+    {                                                                                                         \
+        .name = (NAME), PARAMS(ROWS, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale, .rest = { \
+            divide_with_rest                                                                                  \
+        }                                                                                                     \
+    }
+
+const struct sampler sampler_scale = SCALE("scale", temp);
+const struct sampler sampler_scale_wide = SCALE("scale_wide", temp_wide);
 
 // ---- softmaxes
 

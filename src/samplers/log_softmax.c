@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Stages of the engine mlx. log_softmax: from there on logits are log-probabilities. top_k_id: the k best, by id; of
-// tied ones the lower ids. scale_wide: the temperature, which comes last there, as a product with its reciprocal, which
-// is taken in f64.
+// tied ones the lower ids.
 #include "sample/cand_private.h"
 #include "sample/sampler.h"
 #include "sample/softmax_wide.h"
 
-struct scale_params {
-    double temp;
-};
-
 static const struct param top_k[] = {{"top-k", INT_AT(count_params, count)}, {NULL}};
-static const struct param temp[] = {{"temp", DOUBLE_AT(scale_params, temp)}, {NULL}};
 
 static void take_logs(const struct kern *kern, float *logit, size_t n, const void *normaliser)
 {
@@ -55,19 +49,6 @@ static void top_k_id_rest(void *self, struct cand *c, const struct stage *stage)
         top_k_id(self, c, stage);
 }
 
-static void multiply_logits(const struct kern *kern, float *logit, size_t n, const void *factor)
-{
-    kern->multiply(logit, n, *(const float *)factor);
-}
-
-static void scale_wide(void *self, struct cand *c, const struct stage *stage)
-{
-    const float factor = (float)(1.0 / ((const struct scale_params *)stage->params)->temp);
-    if (!(factor < INFINITY))
-        cand_fail(c, FAULT_OVERFLOW, 0);
-    cand_map(c, multiply_logits, &factor);
-}
-
 const struct sampler sampler_log_softmax = {
     .name = "log_softmax", .scale = WRITES_LOGPROBS, .apply = log_softmax, .rest = {log_softmax_rest}};
 const struct sampler sampler_top_k_id = {.name = "top_k_id",
@@ -77,8 +58,3 @@ const struct sampler sampler_top_k_id = {.name = "top_k_id",
                                          .apply = top_k_id,
                                          .distance = compares_rank,
                                          .rest = {top_k_id_rest, stage_always}};
-const struct sampler sampler_scale_wide = {.name = "scale_wide",
-                                           PARAMS(temp, scale_params),
-                                           .runs = {OTHER_THAN, 1},
-                                           .apply = scale_wide,
-                                           .rest = {divide_with_rest}};
