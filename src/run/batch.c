@@ -33,7 +33,7 @@ void feed_free(struct feed *f)
     }
 }
 
-bool batch_init(struct batch *b, const struct feed *f, struct err *e)
+bool batch_init(struct batch *b, struct feed *f, struct err *e)
 {
     const size_t variants = f->job->variants->n, most = f->threads ? MOST_ROWS / variants + 1 : 1;
     *b = (struct batch){.feed = f,
@@ -128,8 +128,9 @@ static size_t most_memory(const struct job *j, size_t n)
 
 // Adds rows of a mapped file that lie behind *at to the item, as far as the batch has room. *fill is how full the batch
 // is, from 0 to 1.
-static void extend(const struct batch *b, struct feed *f, struct read_row *at, double *fill)
+static void extend(const struct batch *b, struct read_row *at, double *fill)
 {
+    const struct feed *const f = b->feed;
     const struct row *const x = &at->row.logits;
     if (!f->threads)
         return;
@@ -161,8 +162,9 @@ static void swap_rows(struct read_row *a, struct read_row *b, size_t n)
 
 // Reads the next item, or takes what the feed holds. *end: there is no item. Returns false with f->e. If the batch was
 // closed meanwhile, the feed holds what was read.
-static bool take_rows(const struct batch *b, struct feed *f, struct read_row *at, bool *end)
+static bool take_rows(const struct batch *b, struct read_row *at, bool *end)
 {
+    struct feed *const f = b->feed;
     bool ok = f->held != HELD_ERROR;
     if (f->held == HELD_ROW)
         swap_rows(at, f->row, f->inputs);
@@ -177,12 +179,13 @@ static bool take_rows(const struct batch *b, struct feed *f, struct read_row *at
 }
 
 // Reads an item, or sets b->last if there is no more for this batch. Returns false with b->e.
-static bool read_item(struct batch *b, struct feed *f, double *fill)
+static bool read_item(struct batch *b, double *fill)
 {
+    struct feed *const f = b->feed;
     struct read_row *const at = b->item + b->n_items * f->inputs;
     bool more = false, end = false;
     b->used = b->n < b->used ? b->used : b->n + 1;
-    const bool ok = take_rows(b, f, at, &end);
+    const bool ok = take_rows(b, at, &end);
     if (f->open != b)
         return true;
     b->last = end;
@@ -201,15 +204,16 @@ static bool read_item(struct batch *b, struct feed *f, double *fill)
         f->held = HELD_ROW;
         return true;
     }
-    extend(b, f, at, fill);
+    extend(b, at, fill);
     b->n_items++;
     b->n += at->n;
     b->used = b->n < b->used ? b->used : b->n;
     return true;
 }
 
-void batch_read(struct batch *b, struct feed *f)
+void batch_read(struct batch *b)
 {
+    struct feed *const f = b->feed;
     double fill = 0.0;
     for (size_t k = 0; k < f->inputs; k++)
         input_release(f->in[k], b->finished[k]);
@@ -217,7 +221,7 @@ void batch_read(struct batch *b, struct feed *f)
     b->last = b->failed = false;
     f->open = b;
     while (f->open && !b->last && b->n < b->most && fill < 1.0)
-        if (!read_item(b, f, &fill))
+        if (!read_item(b, &fill))
             b->last = b->failed = true;
     batch_close(f);
 }

@@ -43,7 +43,7 @@ struct member {
 };
 
 struct batch {
-    const struct feed *feed;
+    struct feed *feed;
     struct read_row *item;    // [n_items][inputs]
     struct result *result;    // [n][variants]
     size_t n_items, n;        // n: number of rows
@@ -59,12 +59,12 @@ struct batch {
 void feed_free(struct feed *f);
 
 // Makes room for the rows that feed->threads allows. p must be freed either way.
-bool batch_init(struct batch *b, const struct feed *f, struct err *e);
+bool batch_init(struct batch *b, struct feed *f, struct err *e);
 void batch_free(struct batch *b);
 
 // Reads the next batch. The batch that was in this memory, and all before that one, must be done with. With threads, a
 // batch ends before a row that tells more of itself than its numbers, and the feed holds that row.
-void batch_read(struct batch *b, struct feed *f);
+void batch_read(struct batch *b);
 
 // Ends the batch that batch_read reads, while it waits for a row: the feed will hold that row. batch_read does not use
 // the batch's rows any more.

@@ -11,7 +11,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool note_new(unsigned *noted, enum run_note kind)
+// Notes that a run prints once, and what they wait for: HISTORY_CHOSEN says that the run chose a token of the history.
+enum run_note {
+    NOTE_BIASES,
+    NOTE_WIDTHS,
+    NOTE_HISTORY,
+    NOTE_NUMBERS,
+    NOTE_LOGITS,
+    NOTE_FACTOR,
+    NOTE_MASK,
+    NOTE_ZERO,
+    HISTORY_CHOSEN
+};
+
+// Adds the kind to the set *noted of bits. Returns whether it is new there.
+static bool note_new(unsigned *noted, enum run_note kind)
 {
     const unsigned bit = 1u << kind;
     const bool first = !(*noted & bit);
@@ -74,9 +88,9 @@ static bool some_bias(const struct job *j, size_t n, uint32_t id)
 
 // Notes the given biases of tokens that are not in the vocabulary of the first row where it is known, each token once.
 // Later rows may have another width.
-static void note_strange_biases(const struct job *j, unsigned *noted, const struct noted_row *r)
+static void note_strange_biases(const struct job *j, unsigned *noted, const struct seen *s)
 {
-    const size_t n_vocab = r->result->n_vocab;
+    const size_t n_vocab = s->result->n_vocab;
     if (!n_vocab || !note_new(noted, NOTE_BIASES))
         return;
     for (size_t k = 0; k < j->variants->n; k++) {
@@ -85,21 +99,21 @@ static void note_strange_biases(const struct job *j, unsigned *noted, const stru
             if (b->bias[i].id >= n_vocab && !some_bias(j, k, b->bias[i].id))
                 message_note("--logit-bias: the bias of token %" PRId32 " has no effect on row %" PRIu64
                              ", which has a vocabulary of %zu tokens",
-                             (int32_t)b->bias[i].id, r->row->number, n_vocab);
+                             (int32_t)b->bias[i].id, s->row->number, n_vocab);
     }
 }
 
 // Notes that --against compares rows of two widths.
-static void note_widths(const struct job *j, unsigned *noted, const struct noted_row *r)
+static void note_widths(const struct job *j, unsigned *noted, const struct seen *s, size_t width)
 {
-    const struct row *const other = &r->other->logits;
-    struct row row = r->row->logits;
-    row.n = r->width;
-    if (!j->args->against || r->row->bad || r->other->bad || !job_records(j, RECORD_PAIRS) ||
+    const struct row *const other = &s->other->logits;
+    struct row row = s->row->logits;
+    row.n = width;
+    if (!j->args->against || s->row->bad || s->other->bad || !job_records(j, RECORD_PAIRS) ||
         !rows_differ_in_width(&row, other) || !note_new(noted, NOTE_WIDTHS))
         return;
     message_note("--against: row %" PRIu64 " has %zu and %zu tokens; only the ids that both have are compared",
-                 r->row->number, row.n, other->n);
+                 s->row->number, row.n, other->n);
 }
 
 // Is the input a file? Rows of a file were computed before the run, so that they follow a text of their own. Rows of a
@@ -111,16 +125,16 @@ static bool reads_file(const struct input_config *c)
 }
 
 // Notes at the first row whose history has chosen tokens that a file's rows follow another text.
-static void note_own_history(const struct job *j, unsigned *noted, const struct noted_row *r)
+static void note_own_history(const struct job *j, unsigned *noted, const struct seen *s)
 {
     struct builder names = {0};
     const unsigned bit = 1u << HISTORY_CHOSEN;
-    if (r->row->seq || r->row->place.use != ROW_SAMPLED)
+    if (s->row->seq || s->row->place.use != ROW_SAMPLED)
         return;
-    if (r->row->fresh)
+    if (s->row->fresh)
         *noted &= ~bit;
     const bool chosen = *noted & bit;
-    if (r->result->ok && r->row->forced < 0)
+    if (s->result->ok && s->row->forced < 0)
         *noted |= bit;
     if (!chosen || !note_new(noted, NOTE_HISTORY) || !reads_file(j->config))
         return;
@@ -135,9 +149,9 @@ static void note_own_history(const struct job *j, unsigned *noted, const struct 
 }
 
 // Notes what is special in the rows of servers' replies.
-static void note_reply(const struct job *j, unsigned *noted, const struct noted_row *r)
+static void note_reply(const struct job *j, unsigned *noted, const struct seen *s)
 {
-    const struct input_row *const row = r->row;
+    const struct input_row *const row = s->row;
     if (row->facts & ROW_TWO_NUMBERS && note_new(noted, NOTE_NUMBERS))
         message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger number is used",
                      row->file, row->in_file);
@@ -148,7 +162,8 @@ static void note_reply(const struct job *j, unsigned *noted, const struct noted_
         message_note("%s: row %" PRIu64
                      " lists probabilities that add up to more than 1.02; the numbers are used as logits",
                      row->file, row->in_file);
-    if (!r->partial || row->logits.rest.scale != SCALE_LOGPROBS || !note_new(noted, NOTE_FACTOR))
+    if (!s->result->ok || !s->result->record.partial || row->logits.rest.scale != SCALE_LOGPROBS ||
+        !note_new(noted, NOTE_FACTOR))
         return;
     const char *const factor = job_factor(j);
     if (factor)
@@ -157,23 +172,23 @@ static void note_reply(const struct job *j, unsigned *noted, const struct noted_
 }
 
 // Warns of the first row in which typ_p of llama.cpp adds 0 times the logarithm of 0 to the entropy, in any variant.
-static void warn_of_zero(const struct job *j, unsigned *noted, const struct noted_row *r)
+static void warn_of_zero(const struct job *j, unsigned *noted, const struct seen *s)
 {
-    for (size_t k = 0; k < j->variants->n && r->row->place.use == ROW_SAMPLED; k++)
-        if (r->result[k].ok && r->result[k].record.met_zero && !j->variants->recipe[k]->parts.engine->options &&
+    for (size_t k = 0; k < j->variants->n && s->row->place.use == ROW_SAMPLED; k++)
+        if (s->result[k].ok && s->result[k].record.met_zero && !j->variants->recipe[k]->parts.engine->options &&
             note_new(noted, NOTE_ZERO))
             message_warn("row %" PRIu64 ": typ_p meets candidates of probability 0; llama.cpp computes NaN then, and "
                          "may choose other tokens",
-                         r->row->number);
+                         s->row->number);
 }
 
-void note_seen(const struct job *j, unsigned *noted, const struct noted_row *r)
+void note_seen(const struct job *j, unsigned *noted, const struct seen *s, size_t width)
 {
-    note_widths(j, noted, r);
-    note_strange_biases(j, noted, r);
-    note_own_history(j, noted, r);
-    note_reply(j, noted, r);
-    warn_of_zero(j, noted, r);
+    note_widths(j, noted, s, width);
+    note_strange_biases(j, noted, s);
+    note_own_history(j, noted, s);
+    note_reply(j, noted, s);
+    warn_of_zero(j, noted, s);
 }
 
 // ---- behind the rows

@@ -169,16 +169,7 @@ static void leave(struct queue *q, struct slot *s)
         q->freed++;
 }
 
-struct read_call {
-    struct batch *batch;
-    struct feed *feed;
-};
-
-static void read_guarded(void *arg)
-{
-    const struct read_call *const r = arg;
-    batch_read(r->batch, r->feed);
-}
+static void read_guarded(void *batch) { batch_read(batch); }
 
 static bool can_read(const struct queue *q)
 {
@@ -209,7 +200,7 @@ static void read_next(struct queue *q, struct thread *t)
     set_idle(q->feed, answer, t);
     pthread_mutex_unlock(&q->mutex);
     struct err e;
-    const bool whole = source_guard(read_guarded, &(struct read_call){b, q->feed}, &e);
+    const bool whole = source_guard(read_guarded, b, &e);
     pthread_mutex_lock(&q->mutex);
     q->reading = false;
     if (!whole && q->read == number) {
@@ -403,34 +394,26 @@ bool pool_run(struct pool *p, struct err *e)
 
 // ---- without threads
 
-// A run without threads, while it reads.
-struct lone_run {
-    struct pool *pool;
-    bool failed;  // the output, for the reason:
-    struct err e; // of flush
-};
-
 // Answers the rows so far. The input adds its place to the error, and so does not get that of the output.
 static bool answer_alone(void *to, struct err *e)
 {
-    struct lone_run *const r = to;
-    r->failed = !r->pool->flush(r->pool->to, &r->e);
-    return !r->failed || err_silent(e, STATUS_OK);
+    struct pool *const p = to;
+    p->failed = !p->flush(p->to, &p->late);
+    return !p->failed || err_silent(e, STATUS_OK);
 }
 
 bool pool_alone(struct pool *p, struct err *e)
 {
     struct batch b = {0};
-    struct lone_run r = {.pool = p};
     bool ok = batch_init(&b, p->feed, e);
-    set_idle(p->feed, answer_alone, &r);
+    set_idle(p->feed, answer_alone, p);
     while (ok && !b.last) {
-        batch_read(&b, p->feed);
+        batch_read(&b);
         for (size_t i = p->alone; i < p->members; i++)
             batch_work(&b, &p->member[i]);
         ok = p->write(p->to, &b, e);
         if (ok && b.failed) {
-            *e = r.failed ? r.e : b.e;
+            *e = p->failed ? p->late : b.e;
             ok = false;
         }
     }

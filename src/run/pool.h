@@ -15,6 +15,9 @@ struct pool {
     struct member *member; // [members]
     size_t members, made;
     size_t alone; // member[alone..members) take every row through every variant, when no thread helps
+
+    bool failed;     // pool_alone: flush has failed while the input was read,
+    struct err late; // for this reason
 };
 
 // Decides how many threads share the rows, or the variants (feed->threads), and makes the members. at_once: each record

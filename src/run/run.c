@@ -70,9 +70,8 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     const struct input_row *const other = other_row(&f->feed, w->at);
     const struct seen s = {&w->row, other ? other : &w->row, w->batch->result + w->i * j->variants->n};
     const size_t width = s.row->text ? w->at->width : s.row->logits.n;
-    const bool partial = s.result->ok && s.result->record.partial;
     bool good;
-    note_seen(j, &f->noted, &(struct noted_row){s.row, s.other, s.result, width, partial});
+    note_seen(j, &f->noted, &s, width);
     misread_note(&f->misread, j->recipes->vocab, s.row, width);
     const bool own_texts = s.row->facts & ROW_TEXTS &&
                            (!j->recipes->vocab || misread_texts(&f->misread, j->recipes->vocab, &f->texts, s.row));
