@@ -98,9 +98,7 @@ struct head cand_rank_head(struct cand *c, float sum, float range, size_t least)
         best = cand_rank(c, found < least ? least : c->n);
         tail = cand_logit(c, best.at[best.n - 1]) - max;
     }
-    for (size_t i = 0; i < best.n; i++)
-        p[i] = cand_logit(c, best.at[i]);
-    c->kern->exp_sub(p, p, max, best.n);
+    cand_weigh_ranked(c, best, 0, max, p);
     c->kern->divide(p, best.n, sum);
     return (struct head){best, p, best.n < c->n ? kern_expf(tail) / sum : 0.0f};
 }

@@ -100,6 +100,9 @@ float cand_exp_max(struct cand *c);
 // max). NULL: all weights are 0.
 const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp[KERN_BLOCK], size_t *len);
 
+// Writes the weights of ranked candidates to w, by rank, from rank `from` on. best.at is not NULL.
+void cand_weigh_ranked(const struct cand *c, struct ranks best, size_t from, float max, float *w);
+
 // Writes the weights of all candidates to p: leaves CAND_WEIGHTS.
 void cand_exp(struct cand *c);
 

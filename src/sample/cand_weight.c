@@ -40,6 +40,13 @@ float cand_exp_max(struct cand *c)
     return max;
 }
 
+void cand_weigh_ranked(const struct cand *c, struct ranks best, size_t from, float max, float *w)
+{
+    for (size_t i = from; i < best.n; i++)
+        w[i] = cand_logit(c, best.at[i]) / c->pending_divisor;
+    c->kern->exp_sub(w + from, w + from, max, best.n - from);
+}
+
 void cand_exp(struct cand *c)
 {
     const float max = cand_exp_max(c);

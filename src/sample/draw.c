@@ -119,9 +119,7 @@ static bool draw_by_rank(struct cand *c, double u)
         if (i == ranked.n) {
             const size_t n = ranked.n;
             ranked = cand_rank(c, !n && !flat ? 128 : n < c->n / 64 && !flat ? n * 16 : c->n);
-            for (size_t k = i; k < ranked.n; k++)
-                w[k] = cand_logit(c, ranked.at[k]) / c->pending_divisor;
-            c->kern->exp_sub(w + i, w + i, m.max, ranked.n - i);
+            cand_weigh_ranked(c, ranked, i, m.max, w);
         }
         x = (struct drawn){ranked.at[i], w[i], x.through, x.through + w[i]};
     }

@@ -60,11 +60,8 @@ static size_t rank_by_p(struct cand *c, const struct normaliser *z, size_t m, ui
 {
     const struct ranks best = cand_rank(c, m);
     size_t last = 0;
-    for (size_t i = 0; i < m; i++) {
-        at[i] = best.at[i];
-        p[i] = cand_logit(c, at[i]);
-    }
-    c->kern->exp_sub(p, p, z->max, m);
+    memcpy(at, best.at, m * sizeof *at);
+    cand_weigh_ranked(c, best, 0, z->max, p);
     c->kern->divide_wide(p, m, z->sum);
     for (size_t i = 0, end; i < m; i = end) {
         bool rising = true;

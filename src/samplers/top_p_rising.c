@@ -52,33 +52,31 @@ static void drop_tail(struct cand *c, float tail)
 // probability 1. Weights are those of logit - m.max.
 static size_t count_kept(struct cand *c, const struct mass *m, double unit, double tail, float *least)
 {
+    enum { MANY = 256 }; // weights that are computed at a time: mostly, few of the ranked are needed
     const double relative = 0x1p-22, absolute = 0x1p-148 * (double)c->n + m->error + 0x1p-52 * (double)c->n;
     const double masked = unit * (tail - absolute) * (1.0 - relative),
                  kept = unit * (tail + absolute) * (1.0 + relative);
     struct nucleus needed = {.limit = (float)(1.0 - tail)};
     struct ranks ranked = {NULL, 0};
+    float *const weight = c->store->spare;
     double head = 0.0;
-    float weight[256];
     while (ranked.n < c->n) {
-        size_t at = ranked.n;
+        const size_t from = ranked.n;
         needed.sum = (float)(head / m->sum);
         ranked = cand_rank(c, nucleus_to_rank(c, ranked, (float)m->sum, &needed));
-        while (at < ranked.n) {
-            size_t n = 0;
-            for (; n < sizeof weight / sizeof *weight && at + n < ranked.n; n++)
-                weight[n] = cand_logit(c, ranked.at[at + n]);
-            c->kern->exp_sub(weight, weight, m->max, n);
-            for (size_t i = 0; i < n; i++) {
-                head += (double)weight[i];
-                const double rest = m->sum - head;
-                if (rest <= masked) {
-                    *least = cand_logit(c, ranked.at[at + i]);
-                    return at + i + 1;
-                }
-                if (rest <= kept)
-                    return 0;
+        for (size_t i = from, weighed = from; i < ranked.n; i++) {
+            if (i == weighed) {
+                weighed = ranked.n - i < MANY ? ranked.n : i + MANY;
+                cand_weigh_ranked(c, (struct ranks){ranked.at, weighed}, i, m->max, weight);
             }
-            at += n;
+            head += (double)weight[i];
+            const double rest = m->sum - head;
+            if (rest <= masked) {
+                *least = cand_logit(c, ranked.at[i]);
+                return i + 1;
+            }
+            if (rest <= kept)
+                return 0;
         }
     }
     return 0;
