@@ -377,9 +377,10 @@ bool batch_work(const struct batch *b, struct member *m)
 
 bool batch_skip(const struct batch *b, struct member *m)
 {
+    struct err e;
     for (size_t i = 0; i < b->n_items; i++) {
         const struct read_row *const at = b->item + i * b->feed->inputs;
-        if (!worker_skip(&m->worker, &at->row, other_row(b->feed, at), at->n))
+        if (!worker_skip(&m->worker, &at->row, other_row(b->feed, at), at->n, NULL, &e))
             return false;
     }
     return true;
@@ -389,8 +390,8 @@ bool batch_follow(const struct batch *b, struct member *m, struct err *e)
 {
     struct walk w = {.batch = b};
     while (walk_next(&w))
-        if (w.row.may_change && !worker_follow(&m->worker, &w.row, other_row(b->feed, w.at),
-                                               b->result + w.i * b->feed->job->variants->n, e))
+        if (w.row.may_change && !worker_skip(&m->worker, &w.row, other_row(b->feed, w.at), 1,
+                                             b->result + w.i * b->feed->job->variants->n, e))
             return false;
     return true;
 }

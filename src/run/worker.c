@@ -258,22 +258,17 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
 
 // ---- rows
 
-// Is a row sampled here? If another worker samples it, is the chosen token known?
-enum passing {
-    PASS_NOT,     // the row is sampled here
-    PASS_UNKNOWN, // the token is not known
-    PASS_CHOSEN,  // res->record has the token, if res->ok
-};
+// In place of a token that another worker has chosen: the row is sampled here, or the token is not known.
+enum { SAMPLED_HERE = -2, TOKEN_UNKNOWN = -1 };
 
-// Takes a row through a variant: prepares its sequence, samples the row or passes over it, and accepts its token. Fills
-// in ok, e and bad of the result. Returns ok.
-static bool variant_row(struct worker *w, size_t variant, const struct input_row *row, enum passing pass,
+// Takes a row through a variant: prepares its sequence, samples the row or passes over it, and accepts its token.
+// chosen: the token that another worker has chosen. Fills in ok, e and bad of the result. Returns ok.
+static bool variant_row(struct worker *w, size_t variant, const struct input_row *row, int64_t chosen,
                         struct result *res)
 {
     struct sessions *const s = &w->sessions[variant];
     struct session *const q = sessions_find(s, row->seq, &res->e);
-    const bool left_out = row->place.use == ROW_LEFT_OUT;
-    const int64_t chosen = pass == PASS_CHOSEN && res->ok && !left_out ? (int64_t)res->record.chosen : -1;
+    const bool left_out = row->place.use == ROW_LEFT_OUT, here = chosen == SAMPLED_HERE;
     int64_t token = -1;
     res->ok = res->bad = false;
     if (!q)
@@ -283,13 +278,15 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     if (!q->begun && row->may_change)
         chain_remember(q->chain);
     const bool ready = prepare(w->job, s, q, row, &token, res);
-    if ((pass || !ready) && !left_out)
+    if (!(here && ready) && !left_out)
         chain_skip(q->chain, 1, ready && !row->bad ? row_vocab(&row->logits) : 0);
-    res->ok = ready && (pass || sample(w, q, row, token, res));
+    res->ok = ready && (!here || sample(w, q, row, token, res));
     if (res->bad)
         session_doubt_failed(q, token);
-    if (token < 0)
-        token = pass ? chosen : res->ok ? (int64_t)w->chooser.cand.chosen : -1;
+    if (token < 0 && here)
+        token = res->ok ? (int64_t)w->chooser.cand.chosen : -1;
+    else if (token < 0 && !left_out)
+        token = chosen;
     if (token < 0 && row->place.use == ROW_EARLIER && !w->job->args->independent)
         token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
     if (ready && (res->ok || res->bad) && token >= 0) {
@@ -321,7 +318,7 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
         res->e = *bad;
     w->chooser.cache = w->last > 1 ? &w->cache : NULL;
     w->cache.shares_stages = j->variants->n > 1 && !row->params && !row->ends;
-    return variant_row(w, variant, row, PASS_NOT, res);
+    return variant_row(w, variant, row, SAMPLED_HERE, res);
 }
 
 // A row comes next that nobody has looked at.
@@ -387,43 +384,34 @@ bool worker_hear(struct worker *w, const struct input_row *row, const struct inp
     for (size_t i = w->first; i < w->last; i++) {
         res[i].record = (struct record){0};
         res[i].n_vocab = 0;
-        res[i].ok = variant_row(w, i, i && other ? other : row, PASS_UNKNOWN, &res[i]) || res[i].bad;
+        res[i].ok = variant_row(w, i, i && other ? other : row, TOKEN_UNKNOWN, &res[i]) || res[i].bad;
         goes_on = goes_on && res[i].ok;
     }
     return goes_on;
 }
 
-bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n)
+bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n,
+                 const struct result *known, struct err *e)
 {
     const bool matters = row->may_change || !w->job->args->independent, quick = only_advances(w->job, row);
     struct result res;
-    assert(n == 1 || (n && !other));
+    assert(n == 1 || (n && !other && !known));
     for (size_t i = w->first; matters && i < w->last; i++) {
+        const int64_t chosen = known && known[i].ok ? (int64_t)known[i].record.chosen : TOKEN_UNKNOWN;
         struct input_row at = i && other ? *other : *row;
         size_t left = n;
         for (; left == n || (left && !quick); left--) {
             if (left < n)
                 input_step(&at);
-            if (!variant_row(w, i, &at, PASS_UNKNOWN, &res) && !res.bad)
+            if (!variant_row(w, i, &at, chosen, &res) && !res.bad) {
+                *e = res.e;
                 return false;
+            }
         }
         struct session *const q = left ? sessions_find(&w->sessions[i], NULL, &res.e) : NULL;
         if (q) {
             chain_skip(q->chain, left, row_vocab(&row->logits));
             q->rows += left;
-        }
-    }
-    return true;
-}
-
-bool worker_follow(struct worker *w, const struct input_row *row, const struct input_row *other,
-                   const struct result *res, struct err *e)
-{
-    for (size_t i = w->first; i < w->last; i++) {
-        struct result mine = {.ok = res[i].ok, .record.chosen = res[i].record.chosen};
-        if (!variant_row(w, i, i && other ? other : row, PASS_CHOSEN, &mine) && !mine.bad) {
-            *e = mine.e;
-            return false;
         }
     }
     return true;

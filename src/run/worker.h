@@ -37,13 +37,10 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 bool worker_hear(struct worker *w, const struct input_row *row, const struct input_row *other, struct result *res);
 
 // Passes over n rows that another worker samples: `row`, and rows behind it that differ from it in their place only.
-// Returns false if a row ends the run. The job must allow rows to be sampled apart (job_splits). Chosen tokens are not
-// accepted: no stage of such a job looks at them.
-bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n);
-
-// Passes over a row whose results res[variants] are known, and accepts its tokens. The worker then stands as if it
-// had sampled the row. False with *e on failure.
-bool worker_follow(struct worker *w, const struct input_row *row, const struct input_row *other,
-                   const struct result *res, struct err *e);
+// known: the results [variants] of a single row, whose tokens are accepted: the worker then stands as if it had sampled
+// the row. NULL: chosen tokens are not accepted, and the job must allow rows to be sampled apart (job_splits), as no
+// stage of such a job looks at them. False with *e if a row ends the run.
+bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n,
+                 const struct result *known, struct err *e);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Stages of the engine mlx. log_softmax: from there on logits are log-probabilities. top_k_id: the k best, by id; of
 // tied ones the lower ids.
-#include "sample/cand_private.h"
 #include "sample/sampler.h"
 #include "sample/softmax_wide.h"
 
