@@ -30,7 +30,8 @@ struct dest {
 
     // out/fields.c
     bool heading;  // fields write their names, not their values
-    size_t fields; // number of fields in the line or object so far
+    bool inside;   // the next field is the first in brackets that are written
+    size_t fields; // number of fields in the line, object or list so far
 
     char *path, *temporary; // at the end, temporary is renamed to path; NULL: stream is the destination itself
     bool shown;             // a window has shown a record

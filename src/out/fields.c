@@ -4,20 +4,26 @@
 #include "base/number.h"
 #include "out/token_text.h"
 
+#include <assert.h>
 #include <math.h>
 
 bool field_begin(struct dest *d, const char *name)
 {
-    const bool first = !d->fields++;
+    const bool first = !d->fields++, inside = d->inside;
+    const char before[] = {first ? '{' : ',', '"'};
     if (has_cells(d)) {
+        assert(name); // only JSON has lists
         builder_string(&d->text, first ? d->format->before : d->format->between);
         builder_string(&d->text, d->heading ? name : "");
-    } else {
-        builder_string(&d->text, first ? "{\"" : ",\"");
+        return !d->heading;
+    }
+    d->inside = false;
+    builder_bytes(&d->text, before + inside, (name ? 2u : 1u) - inside);
+    if (name) {
         builder_string(&d->text, name);
         builder_string(&d->text, "\":");
     }
-    return !d->heading;
+    return true;
 }
 
 void field_int(struct dest *d, const char *name, int64_t x)
@@ -80,6 +86,13 @@ void field_text_or_null(struct dest *d, const char *name, const char *text)
         field_double(d, name, NAN);
 }
 
+void field_named(struct dest *d, const char *name, const struct named *x)
+{
+    char text[NUMBER_TEXT];
+    if (field_begin(d, name))
+        builder_string(&d->text, x->name && isfinite(x->value) ? named_text(x, text) : "null");
+}
+
 void field_token(struct dest *d, const char *name, uint32_t id)
 {
     if (d->vocab)
@@ -93,45 +106,34 @@ void fields_of_token(struct dest *d, uint32_t id)
         return;
     const struct piece bytes = vocab_text(d->vocab, id);
     piece_field(d, "token", bytes);
-    field_begin(d, "bytes");
-    builder_byte(&d->text, '[');
-    for (size_t i = 0; i < bytes.len; i++) {
-        builder_string(&d->text, i ? "," : "");
-        builder_int(&d->text, bytes.p[i], 0);
-    }
-    builder_byte(&d->text, ']');
+    items_begin(d, "bytes");
+    for (size_t i = 0; i < bytes.len; i++)
+        field_int(d, NULL, bytes.p[i]);
+    items_end(d);
 }
 
-void object_begin(struct dest *d, const char *name)
+static void brackets_begin(struct dest *d, const char *name, char bracket)
 {
     field_begin(d, name);
+    builder_byte(&d->text, bracket);
+    d->inside = true;
     d->fields = 0;
 }
 
-void object_end(struct dest *d)
+static void brackets_end(struct dest *d, char bracket)
 {
-    builder_byte(&d->text, '}');
+    builder_byte(&d->text, bracket);
+    d->inside = false;
     d->fields = 1; // a comma precedes the next field
 }
 
-void items_begin(struct dest *d, const char *name)
-{
-    field_begin(d, name);
-    builder_byte(&d->text, '[');
-}
+void object_begin(struct dest *d, const char *name) { brackets_begin(d, name, '{'); }
 
-void items_end(struct dest *d)
-{
-    builder_byte(&d->text, ']');
-    d->fields = 1;
-}
+void object_end(struct dest *d) { brackets_end(d, '}'); }
 
-void item_begin(struct dest *d, size_t i)
-{
-    if (i)
-        builder_byte(&d->text, ',');
-    d->fields = 0;
-}
+void items_begin(struct dest *d, const char *name) { brackets_begin(d, name, '['); }
+
+void items_end(struct dest *d) { brackets_end(d, ']'); }
 
 void fields_end(struct dest *d, const char *tail)
 {

@@ -134,7 +134,7 @@ static void verdict_json(struct dest *d, const struct draw_sums *s, const struct
     field_double(d, "limit", t->limit);
     items_begin(d, "by");
     for (size_t i = 0; i < n; i++) {
-        item_begin(d, i);
+        object_begin(d, NULL);
         field_text(d, "test", found[i].member, true);
         field_double(d, "p", found[i].p);
         object_end(d);
@@ -180,7 +180,7 @@ static void outside_object(struct dest *d, const struct draw_sums *s)
     items_begin(d, "first");
     for (size_t i = 0; i < s->n_first; i++) {
         const struct outside *const o = &s->first[i];
-        item_begin(d, i);
+        object_begin(d, NULL);
         field_int(d, "row", (int64_t)o->row);
         field_int(d, "id", o->id);
         field_token(d, "token", o->id);

@@ -11,12 +11,11 @@
 static void changes_json(struct expect *v, const char *name, bool lost)
 {
     struct dest *const d = v->dest;
-    size_t n = 0;
     items_begin(d, name);
     for (size_t i = 0; i < v->lost + v->added && i < CHANGES_MOST; i++) {
         if (v->change[i].kept != lost)
             continue;
-        item_begin(d, n++);
+        object_begin(d, NULL);
         field_int(d, "id", v->change[i].id);
         field_token(d, "token", v->change[i].id);
         expect_stage_members(d, &v->change[i]);

@@ -78,14 +78,10 @@ static void print_causes(struct expect *v)
 void expect_stage_members(struct dest *d, const struct expected *x)
 {
     const bool reached = x->limits == LIMITS_SUM || x->limits == LIMITS_RATIO;
-    char room[NUMBER_TEXT];
     field_text_or_null(d, "stage", expect_stage(x));
     field_double(d, "value", reached ? x->reached : NAN);
     field_double(d, "rank", x->rank ? (double)x->rank : NAN);
-    if (!x->limit.name || !isfinite(x->limit.value))
-        field_double(d, "limit", NAN);
-    else if (field_begin(d, "limit"))
-        builder_string(&d->text, named_text(&x->limit, room));
+    field_named(d, "limit", &x->limit);
 }
 
 void expect_hint_member(struct dest *d, enum hint hint) { field_text_or_null(d, "hint", hints[hint].code); }
@@ -108,7 +104,7 @@ void expect_summary_json(struct expect *v, enum status status)
     field_int(d, "inexact", (int64_t)v->inexact);
     items_begin(d, "causes");
     for (size_t i = 0; i < v->causes; i++) {
-        item_begin(d, i);
+        object_begin(d, NULL);
         field_text_or_null(d, "stage", *v->cause[i].stage ? v->cause[i].stage : NULL);
         expect_hint_member(d, v->cause[i].hint);
         field_int(d, "rows", (int64_t)v->cause[i].rows);

@@ -66,10 +66,8 @@ static void write_notes(struct dest *d, const struct record *r, const struct inp
     }
     if (row->prompt.id) {
         items_begin(d, "prompt_tokens");
-        for (size_t i = 0; i < row->prompt.n; i++) {
-            builder_string(&d->text, i ? "," : "");
-            builder_int(&d->text, row->prompt.id[i], 0);
-        }
+        for (size_t i = 0; i < row->prompt.n; i++)
+            field_int(d, NULL, row->prompt.id[i]);
         items_end(d);
     }
     if (row->params && field_begin(d, "params") && !(params = cJSON_PrintUnformatted(row->params)))

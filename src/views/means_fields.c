@@ -29,21 +29,14 @@ static void swept_fields(struct dest *d, const struct job *j, const struct varia
         first++;
     if (!has_cells(d))
         object_begin(d, "swept");
-    if (!has_cells(d))
-        builder_byte(&d->text, '{');
     for (size_t k = 0; k < j->variants->n_sweeps; k++) {
-        const char *const name = first->swept[k].row->name;
+        const char *const name = first->swept[k].row->name, *const none = has_cells(d) ? "-" : NULL;
         char memory[NUMBER_TEXT];
-        if (has_cells(d)) {
-            field_text(d, name, v->swept ? v->swept[k].value : "-", true);
-        } else if (v->swept) {
-            const char *const number = swept_number(&v->swept[k], memory);
-            builder_format(&d->text, "%s\"%s\":", k ? "," : "", name);
-            if (number)
-                builder_string(&d->text, number);
-            else if (v->swept[k].value)
-                write_json_string(d, text_piece(v->swept[k].value));
-        }
+        const char *const number = v->swept && !has_cells(d) ? swept_number(&v->swept[k], memory) : NULL;
+        if (!number)
+            field_text(d, name, v->swept ? v->swept[k].value : none, true);
+        else if (field_begin(d, name))
+            builder_string(&d->text, number);
     }
     if (!has_cells(d))
         object_end(d);

@@ -49,65 +49,66 @@ static void sequence_mark(struct one_page *v, const struct record *r)
 // removed tokens, [note, ...], rest or null], and of the first stage before.
 static void stages_members(struct page *p, const struct record *r)
 {
-    struct builder *const b = &p->columns.dest->text;
-    size_t n = 0;
-    builder_string(b, "\n,\"by\":[");
+    struct dest *const d = p->columns.dest;
+    bool first = true;
+    page_list(d, "by");
     for (const struct trace_line *t = r->trace; t < r->trace + r->n_trace; t++) {
         if (!t->enabled)
             continue;
-        builder_format(b, "%s[%zu,", n++ ? "," : "", t->after);
-        page_number(b, t->mass);
-        builder_byte(b, ',');
-        page_number(b, t->entropy);
-        builder_format(b, ",%zu,[", t->n_removed);
+        items_begin(d, NULL);
+        field_int(d, NULL, (int64_t)t->after);
+        page_number(d, NULL, t->mass);
+        page_number(d, NULL, t->entropy);
+        field_int(d, NULL, (int64_t)t->n_removed);
+        items_begin(d, NULL);
         for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
-            builder_string(b, k ? "," : "");
             page_id(p, t->removed[k].id);
-            builder_byte(b, ',');
-            page_number(b, (double)t->removed[k].p);
+            page_number(d, NULL, (double)t->removed[k].p);
         }
-        builder_string(b, "],[");
-        for (size_t k = 0; k < t->n_notes; k++) {
-            builder_string(b, k ? "," : "");
-            page_number(b, t->note[k].value);
-        }
-        builder_format(b, t->rest ? "],\"%s\"" : "],null", t->rest);
-        builder_format(b, n == 1 ? ",%zu]" : "]", t->before);
+        items_end(d);
+        items_begin(d, NULL);
+        for (size_t k = 0; k < t->n_notes; k++)
+            page_number(d, NULL, t->note[k].value);
+        items_end(d);
+        field_text_or_null(d, NULL, t->rest);
+        if (first)
+            field_int(d, NULL, (int64_t)t->before);
+        items_end(d);
+        first = false;
     }
-    builder_byte(b, ']');
+    items_end(d);
 }
 
 // Writes the followed tokens, each as [id, low, high, probability after each step, ...]. If the token is removed, the
 // probability is null; the nulls at the end are left out.
 static void followed_members(struct page *p, const struct record *r)
 {
-    struct builder *const b = &p->columns.dest->text;
-    builder_string(b, "\n,\"followed\":[");
-    for (size_t i = 0; i < r->n_followed; i++) {
-        const struct followed *const t = &r->followed[i];
+    struct dest *const d = p->columns.dest;
+    page_list(d, "followed");
+    for (const struct followed *t = r->followed; t < r->followed + r->n_followed; t++) {
         size_t n = r->n_trace + 1;
         while (n && t->p[n - 1] < 0.0f)
             n--;
-        builder_string(b, i ? ",[" : "[");
+        items_begin(d, NULL);
         page_id(p, t->id);
-        builder_format(b, ",%.6g,%.6g", t->share.low, t->share.high);
+        page_number(d, NULL, t->share.low);
+        page_number(d, NULL, t->share.high);
         for (size_t k = 0; k < n; k++)
-            builder_format(b, t->p[k] < 0.0f ? ",null" : ",%.6g", (double)t->p[k]);
-        builder_byte(b, ']');
+            page_number(d, NULL, t->p[k] < 0.0f ? NAN : (double)t->p[k]);
+        items_end(d);
     }
-    builder_byte(b, ']');
+    items_end(d);
 }
 
 // Writes the numbers of a row that concern the whole row, the chosen token and the accepted one.
 static void row_members(struct page *p, const struct record *r)
 {
-    struct builder *const b = &p->columns.dest->text;
-    builder_string(b, "\n,\"of\":[");
+    struct dest *const d = p->columns.dest;
+    page_list(d, "of");
     page_chain(p, r, NAN);
-    builder_string(b, "],\"entropy_raw\":");
-    page_number(b, r->stat[STAT_ENTROPY_RAW]);
-    builder_string(b, ",\"draw\":");
-    page_number(b, r->stat[STAT_DRAW]);
+    items_end(d);
+    page_number(d, "entropy_raw", r->stat[STAT_ENTROPY_RAW]);
+    page_number(d, "draw", r->stat[STAT_DRAW]);
     page_accepted(p, r);
 }
 
@@ -162,13 +163,14 @@ static void page_row(struct one_page *v, const struct record *r)
         field_int(d, "row", (int64_t)r->row);
         field_int(d, "id", r->chosen);
         record_end(c, r);
+        d->fields = 1; // the record is a member of the row
         page_stages(&v->page, r);
         row_members(&v->page, r);
         stages_members(&v->page, r);
         followed_members(&v->page, r);
         page_names(&v->page);
     }
-    builder_string(&d->text, "}\n</script>");
+    fields_end(d, "\n</script>");
 }
 
 static bool row(void *self, const struct seen *s, struct err *e)

@@ -114,22 +114,21 @@ static void begin_pages(struct pages *v, const struct record *r)
 // Writes the candidates, each as [id, its probability in each chain, or -k: what removed it there is reason k].
 static void tokens_member(struct pages *v, const struct result *res)
 {
-    struct builder *const b = &v->page.columns.dest->text;
+    struct dest *const d = v->page.columns.dest;
     char text[NUMBER_TEXT];
-    builder_string(b, "\n,\"tokens\":[");
+    page_list(d, "tokens");
     for (size_t k = 0; k < v->united.n; k++) {
         const struct united_token *const t = &v->united.token[k];
-        builder_string(b, k ? ",[" : "[");
+        items_begin(d, NULL);
         page_id(&v->page, t->best.id);
         for (size_t i = 0; i < chains_shown(v->page.columns.job); i++) {
-            if (t->p[i] >= 0.0f)
-                builder_format(b, ",%.6g", (double)t->p[i]);
-            else
-                builder_format(b, ",-%zu", page_reason(&v->page, chain_removed_by(&res[i], t->best.id, text)));
+            const bool kept = t->p[i] >= 0.0f;
+            const char *const by = kept ? NULL : chain_removed_by(&res[i], t->best.id, text);
+            page_number(d, NULL, kept ? (double)t->p[i] : -(double)page_reason(&v->page, by));
         }
-        builder_byte(b, ']');
+        items_end(d);
     }
-    builder_byte(b, ']');
+    items_end(d);
 }
 
 // Writes the base's token, and behind it the numbers of each chain and the candidates.
@@ -137,24 +136,25 @@ static void pages_row(struct pages *v, const struct result *res)
 {
     struct dest *const d = v->page.columns.dest;
     const struct job *const j = v->page.columns.job;
-    struct builder *const b = &d->text;
     const struct record *const base = &res->record;
     page_token(&v->page, base);
-    builder_format(b, "<script type=\"application/json\">\n{\"record\":{\"row\":%" PRIu64 ",\"id\":", base->row);
-    builder_format(b, base->error ? "null}\n,\"of\":[" : "%" PRIu32 "}\n,\"of\":[", base->chosen);
-    for (size_t i = 0; i < chains_shown(j); i++) {
-        builder_string(b, i ? "," : "");
+    builder_string(&d->text, "<script type=\"application/json\">\n");
+    object_begin(d, "record");
+    field_int(d, "row", (int64_t)base->row);
+    field_double(d, "id", base->error ? NAN : (double)base->chosen);
+    object_end(d);
+    page_list(d, "of");
+    for (size_t i = 0; i < chains_shown(j); i++)
         if (res[i].record.error)
-            builder_string(b, "null");
+            field_double(d, NULL, NAN);
         else
             page_chain(&v->page, &res[i].record, base->error ? NAN : res[i].pair[PAIR_OVERLAP]);
-    }
-    builder_byte(b, ']');
+    items_end(d);
     if (!base->error)
         page_accepted(&v->page, base);
     tokens_member(v, res);
     page_names(&v->page);
-    builder_string(b, "}\n</script>");
+    fields_end(d, "\n</script>");
 }
 
 static bool row(void *self, const struct seen *s, struct err *e)

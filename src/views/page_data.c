@@ -19,7 +19,7 @@ void page_free(struct page *p)
 void page_id(struct page *p, uint32_t id)
 {
     struct dest *const d = p->columns.dest;
-    builder_format(&d->text, "%" PRIu32, id);
+    field_int(d, NULL, id);
     const struct piece text = token_text(d, id);
     const size_t known = p->texts.n;
     if (!text.len)
@@ -47,42 +47,42 @@ size_t page_reason(struct page *p, const char *name)
     return n;
 }
 
-void page_number(struct builder *b, double x)
+void page_number(struct dest *d, const char *name, double x)
 {
-    if (isfinite(x))
-        builder_format(b, "%.6g", x);
-    else
-        builder_string(b, "null");
+    if (field_begin(d, name))
+        builder_format(&d->text, isfinite(x) ? "%.6g" : "null", x);
 }
 
-// Writes an id and numbers in brackets.
-static void numbers(struct page *p, uint32_t id, const double *x, size_t n)
+void page_list(struct dest *d, const char *name)
 {
-    struct builder *const b = &p->columns.dest->text;
-    builder_byte(b, '[');
+    builder_byte(&d->text, '\n');
+    items_begin(d, name);
+}
+
+// Writes a list of an id and numbers.
+static void numbers(struct page *p, const char *name, uint32_t id, const double *x, size_t n)
+{
+    struct dest *const d = p->columns.dest;
+    items_begin(d, name);
     page_id(p, id);
-    for (size_t i = 0; i < n; i++) {
-        builder_byte(b, ',');
-        page_number(b, x[i]);
-    }
-    builder_byte(b, ']');
+    for (size_t i = 0; i < n; i++)
+        page_number(d, NULL, x[i]);
+    items_end(d);
 }
 
 void page_chain(struct page *p, const struct record *r, double overlap)
 {
     const double *const s = r->stat;
     const double x[] = {s[STAT_PROB], s[STAT_N], s[STAT_ENTROPY], overlap, s[STAT_RAW_PROB], s[STAT_RAW_RANK]};
-    numbers(p, r->chosen, x, sizeof x / sizeof *x);
+    numbers(p, NULL, r->chosen, x, sizeof x / sizeof *x);
 }
 
 void page_accepted(struct page *p, const struct record *r)
 {
     const double *const s = r->stat;
     const double x[] = {s[STAT_ACCEPTED_RAW_PROB], s[STAT_ACCEPTED_RAW_RANK], s[STAT_ACCEPTED_PROB]};
-    if (!job_accepts(p->columns.job) || !(s[STAT_ACCEPTED] >= 0.0))
-        return;
-    builder_string(&p->columns.dest->text, ",\"accepted\":");
-    numbers(p, (uint32_t)s[STAT_ACCEPTED], x, sizeof x / sizeof *x);
+    if (job_accepts(p->columns.job) && s[STAT_ACCEPTED] >= 0.0)
+        numbers(p, "accepted", (uint32_t)s[STAT_ACCEPTED], x, sizeof x / sizeof *x);
 }
 
 // Moves a text to the page, between two others, if it has bytes.
@@ -105,35 +105,39 @@ void page_names(struct page *p)
     move(b, "\n,\"reasons\":[", &p->new_reasons, ']');
 }
 
-static void stage_shape(struct builder *b, const struct trace_line *t)
+static void stage_shape(struct dest *d, const struct trace_line *t)
 {
-    char text[NUMBER_TEXT];
-    builder_format(b, "{\"name\":\"%s\",\"enabled\":%s,\"params\":{", t->name, t->enabled ? "true" : "false");
+    object_begin(d, NULL);
+    field_text(d, "name", t->name, true);
+    field_bool(d, "enabled", t->enabled);
+    object_begin(d, "params");
     for (size_t i = 0; i < t->n_params; i++)
-        builder_format(b, "%s\"%s\":%s", i ? "," : "", t->param[i].name,
-                       isfinite(t->param[i].value) ? named_text(&t->param[i], text) : "null");
-    builder_string(b, "},\"notes\":[");
+        field_named(d, t->param[i].name, &t->param[i]);
+    object_end(d);
+    items_begin(d, "notes");
     for (size_t i = 0; t->enabled && i < t->n_notes; i++)
-        builder_format(b, "%s\"%s\"", i ? "," : "", t->note[i].name);
-    builder_string(b, "]}");
+        field_text(d, NULL, t->note[i].name, true);
+    items_end(d);
+    object_end(d);
 }
 
 void page_stages(struct page *p, const struct record *r)
 {
-    struct builder *const b = &p->columns.dest->text, shape = {0};
-    builder_byte(&shape, '[');
-    for (size_t i = 0; i < r->n_trace; i++) {
-        builder_string(&shape, i ? "," : "");
-        stage_shape(&shape, &r->trace[i]);
+    struct dest *const d = p->columns.dest;
+    struct builder *const b = &d->text, *const last = &p->stages;
+    const size_t begin = b->len;
+    page_list(d, "stages");
+    for (size_t i = 0; i < r->n_trace; i++)
+        stage_shape(d, &r->trace[i]);
+    items_end(d);
+    const size_t len = b->len - begin;
+    if (!builder_whole(b))
+        return;
+    if (last->len == len && !memcmp(last->text, b->text + begin, len)) {
+        b->text[b->len = begin] = '\0';
+        return;
     }
-    builder_byte(&shape, ']');
-    if (!builder_whole(&shape)) {
-        b->failed = true;
-    } else if (!p->stages.len || strcmp(shape.text, p->stages.text) != 0) {
-        builder_clear(&p->stages);
-        builder_string(&p->stages, shape.text);
-        b->failed = b->failed || p->stages.failed;
-        builder_format(b, "\n,\"stages\":%s", shape.text);
-    }
-    builder_free(&shape);
+    builder_clear(last);
+    builder_bytes(last, b->text + begin, len);
+    b->failed = last->failed;
 }

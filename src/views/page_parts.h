@@ -23,16 +23,20 @@ struct page {
 
 void page_free(struct page *p);
 
-// Writes the id of a token, whose text then stands in the page.
+// Writes the id of a token as an item of a list. The token's text then stands in the page.
 void page_id(struct page *p, uint32_t id);
 
 // Returns the number of a name, from 1.
 size_t page_reason(struct page *p, const char *name);
 
 // Writes a number with six digits; null for infinities and NaN.
-void page_number(struct builder *b, double x);
+void page_number(struct dest *d, const char *name, double x);
 
-// Writes a chain's numbers of a row: [id, prob, kept, entropy, overlap, raw prob, raw rank]. The record has statistics.
+// Begins a member that is a list, in a line of its own.
+void page_list(struct dest *d, const char *name);
+
+// Writes a chain's numbers of a row as an item: [id, prob, kept, entropy, overlap, raw prob, raw rank]. The record has
+// statistics.
 void page_chain(struct page *p, const struct record *r, double overlap);
 
 // Writes the member "accepted", if that token is known: [id, raw prob, raw rank, prob].

@@ -119,9 +119,9 @@ static void named_object(struct dest *d, const char *name, const struct named *x
 {
     char text[NUMBER_TEXT];
     object_begin(d, name);
-    builder_byte(&d->text, '{');
     for (size_t i = 0; i < n; i++) {
-        builder_string(&d->text, i ? ",\"" : "\"");
+        field_begin(d, NULL);
+        builder_byte(&d->text, '"');
         for (const char *at = x[i].name; *at; at++)
             builder_byte(&d->text, *at == '-' ? '_' : *at);
         builder_string(&d->text, "\":");
@@ -138,7 +138,7 @@ static void candidates_json(struct dest *d, const struct record *r, const struct
     for (size_t i = 0; i < n; i++) {
         const struct ranked *const c = &ranked[i];
         sum += c->p;
-        item_begin(d, i);
+        object_begin(d, NULL);
         fields_of_token(d, c->id);
         field_float(d, "prob", c->p);
         field_float(d, "logit", c->logit);
@@ -175,7 +175,7 @@ static void stage_json(struct dest *d, const struct record *r, const struct trac
     field_int(d, "removed", (int64_t)t->n_removed);
     items_begin(d, "likeliest_removed");
     for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
-        item_begin(d, k);
+        object_begin(d, NULL);
         field_int(d, "id", t->removed[k].id);
         field_token(d, "token", t->removed[k].id);
         field_float(d, "prob", t->removed[k].p);
@@ -199,7 +199,7 @@ void record_json(struct columns *c, const struct record *r)
     if (job_records(c->job, RECORD_LINES)) {
         items_begin(d, "stages");
         for (size_t i = 0; i < r->n_trace; i++) {
-            item_begin(d, i);
+            object_begin(d, NULL);
             stage_json(d, r, &r->trace[i]);
         }
         items_end(d);
