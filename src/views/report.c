@@ -36,11 +36,10 @@ static void moment_add(struct moment *m, double x)
 // acceptance: the expected rate at which a draft from the base's chain is accepted. False if memory is short.
 static bool report_add(struct report_sums *s, const struct agreement *a, double acceptance)
 {
-    if (!mem_grow(&s->kld, &s->kld_cap, s->n + 1, sizeof *s->kld) ||
-        !mem_grow(&s->dp, &s->dp_cap, s->n + 1, sizeof *s->dp))
+    size_t n = s->n;
+    if (!mem_push(&s->dp, &n, &s->dp_cap, &a->dp, sizeof a->dp) ||
+        !mem_push(&s->kld, &s->n, &s->kld_cap, &a->kld, sizeof a->kld))
         return false;
-    s->kld[s->n] = a->kld;
-    s->dp[s->n++] = a->dp;
     moment_add(&s->of_kld, a->kld);
     moment_add(&s->of_dp, a->dp);
     moment_add(&s->dp_square, a->dp * a->dp);
@@ -63,26 +62,9 @@ static bool report_add(struct report_sums *s, const struct agreement *a, double 
 
 // ---- figures
 
-enum { PERCENTILES = 11 };
-
-// The figures of --report. NAN: a figure is undefined.
+// A mean, or what is computed from means, with its standard error. NaN: the figure is undefined.
 struct figure {
-    double value, error; // a mean, or what is computed from means, with its standard error
-};
-
-// The percentiles of a report, from the largest: below which share of the values each one lies.
-static const double percentile_shares[PERCENTILES] = {.999, .99, .95, .9, .75, .5, .25, .1, .05, .01, .001};
-
-struct report {
-    uint64_t rows, lists; // lists: number of rows with a list on a side, whose kld is a lower bound
-    bool tokens;          // the tokens that follow the rows are known; else the base's likeliest tokens are compared
-    struct figure ppl_q, ppl_base, ln_ratio, ratio, difference;
-    double cor;
-    struct figure kld, dp, rms, same;
-    struct spread {
-        double max, min, percentile[PERCENTILES];
-    } of_kld, of_dp;
-    double nmse, dlogp, dlogp_most, top5, top10, acceptance;
+    double value, error;
 };
 
 // The variance of a mean, over n rows: (mean of squares - square of mean) / (n - 1).
@@ -106,204 +88,168 @@ static double percentile(const double *x, size_t n, double f)
     return part > 0.0 ? (1.0 - part) * x[i] + part * x[i + 1] : x[i];
 }
 
-// known: no number is NaN.
-static void spread_of(double *x, size_t n, bool known, struct spread *s)
+// ---- lines of text, or members of JSON
+
+static bool is_text(const struct dest *d) { return d->format->kind == FORMAT_TEXT; }
+
+// Begins a part of the report: lines below a title, and an object. title, key: NULL: none.
+static void part_begin(struct dest *d, const char *key, const char *title, const char *more)
 {
-    n = known ? n : 0;
-    if (n)
-        qsort(x, n, sizeof *x, order_f64);
-    s->max = n ? x[n - 1] : NAN;
-    s->min = n ? x[0] : NAN;
-    for (size_t i = 0; i < PERCENTILES; i++)
-        s->percentile[i] = n ? percentile(x, n, percentile_shares[i]) : NAN;
+    if (is_text(d) && title)
+        builder_format(&d->text, "%s====== %s%s ======\n", d->text.len ? "\n" : "", title, more);
+    else if (!is_text(d) && key)
+        object_begin(d, key);
 }
 
-// The perplexities are exponentials of means. The error of each is itself times the error of its mean. The error of
-// their difference follows from both variances and the covariance.
-static void perplexities(const struct report_sums *s, double n, struct report *r)
+static void part_end(struct dest *d)
 {
-    const struct figure q = figure_of(&s->nll_q, n), base = figure_of(&s->nll_base, n),
-                        ratio = figure_of(&s->log_ratio, n);
-    const double covariance = n > 1.0 ? (s->nll_product / n - q.value * base.value) / (n - 1.0) : NAN;
-    const double ppl_q = libm_exp(q.value), ppl_base = libm_exp(base.value);
-    const double square = ppl_q * ppl_q * q.error * q.error + ppl_base * ppl_base * base.error * base.error -
-                          2.0 * ppl_q * ppl_base * covariance;
-    r->ppl_q = (struct figure){ppl_q, ppl_q * q.error};
-    r->ppl_base = (struct figure){ppl_base, ppl_base * base.error};
-    r->cor = covariance / (q.error * base.error);
-    r->ln_ratio = ratio;
-    r->ratio = (struct figure){libm_exp(ratio.value), libm_exp(ratio.value) * ratio.error};
-    r->difference = (struct figure){ppl_q - ppl_base, sqrt(square < 0.0 ? 0.0 : square)};
+    if (!is_text(d))
+        object_end(d);
 }
-
-static void report_figures(struct report_sums *s, bool tokens, bool centred, struct report *r)
-{
-    const double n = (double)s->n, share = s->same / n;
-    const struct figure square = figure_of(&s->dp_square, n);
-    const double rms = sqrt(square.value);
-    const bool knows_dp = !isnan(s->of_dp.x), knows_dlogp = !isnan(s->dlogp);
-    *r = (struct report){.rows = s->n,
-                         .lists = s->lists,
-                         .tokens = tokens,
-                         .kld = figure_of(&s->of_kld, n),
-                         .dp = figure_of(&s->of_dp, n),
-                         .rms = {rms, rms > 0.0 || isnan(rms) ? square.error / (2.0 * rms) : square.error},
-                         .same = {share, n > 1.0 ? sqrt(share * (1.0 - share) / (n - 1.0)) : NAN},
-                         .nmse = centred ? s->error / s->power : NAN,
-                         .dlogp = s->dlogp / s->dlogp_n,
-                         .dlogp_most = s->n && knows_dlogp ? s->dlogp_most : NAN,
-                         .top5 = s->top5 / n,
-                         .top10 = s->top10 / n,
-                         .acceptance = s->acceptance / n};
-    perplexities(s, n, r);
-    spread_of(s->kld, s->n, true, &r->of_kld);
-    spread_of(s->dp, s->n, knows_dp, &r->of_dp);
-}
-
-// The percentiles that both parts of the report have leave out 75 and 25 percent.
-static bool of_both(size_t i) { return percentile_shares[i] != .75 && percentile_shares[i] != .25; }
-
-// ---- text
 
 // Returns x, or a NaN without a sign: the sign of 0 / 0 depends on the processor.
 static double unsigned_nan(double x) { return isnan(x) ? NAN : x; }
 
-static void line(struct dest *d, const char *name, double value)
+// Writes a number. name: NULL: text lacks the line; key: NULL: JSON lacks the member.
+static void line(struct dest *d, const char *key, const char *name, double x)
 {
-    builder_format(&d->text, "%s: %10.6f\n", name, unsigned_nan(value));
+    if (is_text(d) && name)
+        builder_format(&d->text, "%s: %10.6f\n", name, unsigned_nan(x));
+    else if (!is_text(d) && key)
+        field_double(d, key, x);
 }
 
-static void line_with_error(struct dest *d, const char *name, struct figure x)
+static void percent(struct dest *d, const char *key, const char *name, double share)
 {
-    builder_format(&d->text, "%s: %10.6f ± %10.6f\n", name, unsigned_nan(x.value), unsigned_nan(x.error));
-}
-
-static void percent(struct dest *d, const char *name, double share)
-{
-    builder_format(&d->text, "%s: %6.3f%%\n", name, unsigned_nan(100.0 * share));
-}
-
-static void percent_with_error(struct dest *d, const char *name, struct figure share)
-{
-    builder_format(&d->text, "%s: %6.3f ± %5.3f %%\n", name, unsigned_nan(100.0 * share.value),
-                   unsigned_nan(100.0 * share.error));
-}
-
-// Writes the name of a percentile: 99.9%, Median or a blank and 5.0%.
-static void percentile_name(struct dest *d, size_t i, const char *of)
-{
-    if (percentile_shares[i] == .5)
-        builder_format(&d->text, "Median  %s", of);
+    if (is_text(d))
+        builder_format(&d->text, "%s: %6.3f%%\n", name, unsigned_nan(100.0 * share));
     else
-        builder_format(&d->text, "%4.1f%%   %s", 100.0 * percentile_shares[i], of);
+        field_double(d, key, share);
 }
 
-static void report_text(struct dest *d, const struct report *r)
+static void members(struct dest *d, const char *key, const char *error_key, struct figure x)
 {
-    if (r->tokens) {
-        builder_string(&d->text, "====== Perplexity statistics ======\n");
-        line_with_error(d, "Mean PPL(Q)                   ", r->ppl_q);
-        line_with_error(d, "Mean PPL(base)                ", r->ppl_base);
-        builder_format(&d->text, "Cor(ln(PPL(Q)), ln(PPL(base))): %6.2f%%\n", unsigned_nan(100.0 * r->cor));
-        line_with_error(d, "Mean ln(PPL(Q)/PPL(base))     ", r->ln_ratio);
-        line_with_error(d, "Mean PPL(Q)/PPL(base)         ", r->ratio);
-        line_with_error(d, "Mean PPL(Q)-PPL(base)         ", r->difference);
-        builder_string(&d->text, "\n");
-    }
-    builder_format(&d->text, "====== KL divergence statistics%s ======\n", r->lists ? ", lower bounds" : "");
-    line_with_error(d, "Mean    KLD", r->kld);
-    line(d, "Maximum KLD", r->of_kld.max);
-    for (size_t i = 0; i < PERCENTILES; i++)
-        if (of_both(i)) {
-            percentile_name(d, i, "KLD");
-            line(d, "", r->of_kld.percentile[i]);
-        }
-    line(d, "Minimum KLD", r->of_kld.min);
-    builder_format(&d->text, "\n====== Token probability statistics%s ======\n",
-                   r->tokens ? "" : " of base's top token");
-    percent_with_error(d, "Mean    Δp", r->dp);
-    percent(d, "Maximum Δp", r->of_dp.max);
-    for (size_t i = 0; i < PERCENTILES; i++) {
-        percentile_name(d, i, "Δp");
-        percent(d, "", r->of_dp.percentile[i]);
-    }
-    percent(d, "Minimum Δp", r->of_dp.min);
-    percent_with_error(d, "RMS Δp    ", r->rms);
-    percent_with_error(d, "Same top p", r->same);
-    builder_string(&d->text, "\n====== Beyond llama-perplexity ======\n");
-    line(d, "NMSE               ", r->nmse);
-    line(d, "Mean    |Δ ln p|   ", r->dlogp);
-    line(d, "Maximum |Δ ln p|   ", r->dlogp_most);
-    percent(d, "Top-5 overlap      ", r->top5);
-    percent(d, "Top-10 overlap     ", r->top10);
-    percent(d, "Expected acceptance", r->acceptance);
+    field_double(d, key, x.value);
+    field_double(d, error_key, x.error);
 }
 
-// ---- JSON
-
-static void mean_fields(struct dest *d, struct figure x)
+// Writes a figure with its error.
+static void line_with_error(struct dest *d, const char *key, const char *error_key, const char *name, struct figure x)
 {
-    field_double(d, "mean", x.value);
-    field_double(d, "se", x.error);
-}
-
-static void figure_object(struct dest *d, const char *name, struct figure x)
-{
-    object_begin(d, name);
-    mean_fields(d, x);
-    object_end(d);
-}
-
-static void spread_fields(struct dest *d, const struct spread *s, bool quartiles)
-{
-    static const char *const names[PERCENTILES] = {"p99_9", "p99", "p95", "p90", "p75", "median",
-                                                   "p25",   "p10", "p5",  "p1",  "p0_1"};
-    field_double(d, "max", s->max);
-    for (size_t i = 0; i < PERCENTILES; i++)
-        if (quartiles || of_both(i))
-            field_double(d, names[i], s->percentile[i]);
-    field_double(d, "min", s->min);
-}
-
-static void perplexity_object(struct dest *d, const struct report *r)
-{
-    object_begin(d, "ppl");
-    figure_object(d, "q", r->ppl_q);
-    figure_object(d, "base", r->ppl_base);
-    field_double(d, "cor", r->cor);
-    figure_object(d, "ln_ratio", r->ln_ratio);
-    figure_object(d, "ratio", r->ratio);
-    figure_object(d, "diff", r->difference);
-    object_end(d);
-}
-
-static void report_json(struct dest *d, const struct report *r)
-{
-    field_int(d, "rows", (int64_t)r->rows);
-    if (r->tokens)
-        perplexity_object(d, r);
+    if (is_text(d))
+        builder_format(&d->text, "%s: %10.6f ± %10.6f\n", name, unsigned_nan(x.value), unsigned_nan(x.error));
     else
-        field_double(d, "ppl", NAN);
-    object_begin(d, "kld");
-    mean_fields(d, r->kld);
-    spread_fields(d, &r->of_kld, false);
-    object_end(d);
-    object_begin(d, "dp");
-    mean_fields(d, r->dp);
-    spread_fields(d, &r->of_dp, true);
-    field_double(d, "rms", r->rms.value);
-    field_double(d, "rms_se", r->rms.error);
-    object_end(d);
-    figure_object(d, "same_top", r->same);
-    field_double(d, "nmse", r->nmse);
-    object_begin(d, "dlogp");
-    field_double(d, "max", r->dlogp_most);
-    field_double(d, "mean", r->dlogp);
-    object_end(d);
-    field_double(d, "top5", r->top5);
-    field_double(d, "top10", r->top10);
-    field_double(d, "acceptance", r->acceptance);
-    field_int(d, "lists", (int64_t)r->lists);
+        members(d, key, error_key, x);
+}
+
+static void percent_with_error(struct dest *d, const char *key, const char *error_key, const char *name,
+                               struct figure share)
+{
+    if (is_text(d))
+        builder_format(&d->text, "%s: %6.3f ± %5.3f %%\n", name, unsigned_nan(100.0 * share.value),
+                       unsigned_nan(100.0 * share.error));
+    else
+        members(d, key, error_key, share);
+}
+
+// Writes a figure that is an object in JSON.
+static void figure(struct dest *d, const char *key, const char *name, struct figure x)
+{
+    part_begin(d, key, NULL, "");
+    line_with_error(d, "mean", "se", name, x);
+    part_end(d);
+}
+
+// Writes the percentiles of x[0..n), which it sorts, from the maximum to the minimum. quartiles: with 75 and 25
+// percent. of: the number's name. known: no number is NaN.
+static void spread(struct dest *d, double *x, size_t n, bool known, bool quartiles, const char *of,
+                   void (*write)(struct dest *d, const char *key, const char *name, double x))
+{
+    static const struct {
+        double share; // of the values that lie below
+        const char *key, *name;
+    } all[] = {{1.0, "max", "Maximum "},   {.999, "p99_9", "99.9%   "}, {.99, "p99", "99.0%   "},
+               {.95, "p95", "95.0%   "},   {.9, "p90", "90.0%   "},     {.75, "p75", "75.0%   "},
+               {.5, "median", "Median  "}, {.25, "p25", "25.0%   "},    {.1, "p10", "10.0%   "},
+               {.05, "p5", " 5.0%   "},    {.01, "p1", " 1.0%   "},     {.001, "p0_1", " 0.1%   "},
+               {0.0, "min", "Minimum "}};
+    if (known && n)
+        qsort(x, n, sizeof *x, order_f64);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char name[32];
+        if (!quartiles && (all[i].share == .75 || all[i].share == .25))
+            continue;
+        snprintf(name, sizeof name, "%s%s", all[i].name, of);
+        write(d, all[i].key, name, known && n ? percentile(x, n, all[i].share) : NAN);
+    }
+}
+
+// The perplexities are exponentials of means. The error of each is itself times the error of its mean. The error of
+// their difference follows from both variances and the covariance.
+static void perplexities(struct dest *d, const struct report_sums *s, double n)
+{
+    const struct figure q = figure_of(&s->nll_q, n), base = figure_of(&s->nll_base, n),
+                        ratio = figure_of(&s->log_ratio, n);
+    const double covariance = n > 1.0 ? (s->nll_product / n - q.value * base.value) / (n - 1.0) : NAN;
+    const double ppl_q = libm_exp(q.value), ppl_base = libm_exp(base.value), of_ratio = libm_exp(ratio.value);
+    const double cor = covariance / (q.error * base.error);
+    const double square = ppl_q * ppl_q * q.error * q.error + ppl_base * ppl_base * base.error * base.error -
+                          2.0 * ppl_q * ppl_base * covariance;
+    part_begin(d, "ppl", "Perplexity statistics", "");
+    figure(d, "q", "Mean PPL(Q)                   ", (struct figure){ppl_q, ppl_q * q.error});
+    figure(d, "base", "Mean PPL(base)                ", (struct figure){ppl_base, ppl_base * base.error});
+    if (is_text(d))
+        builder_format(&d->text, "Cor(ln(PPL(Q)), ln(PPL(base))): %6.2f%%\n", unsigned_nan(100.0 * cor));
+    else
+        field_double(d, "cor", cor);
+    figure(d, "ln_ratio", "Mean ln(PPL(Q)/PPL(base))     ", ratio);
+    figure(d, "ratio", "Mean PPL(Q)/PPL(base)         ", (struct figure){of_ratio, of_ratio * ratio.error});
+    figure(d, "diff", "Mean PPL(Q)-PPL(base)         ",
+           (struct figure){ppl_q - ppl_base, sqrt(square < 0.0 ? 0.0 : square)});
+    part_end(d);
+}
+
+// tokens: the tokens that follow the rows are known; else the base's likeliest tokens are compared. centred: as in
+// struct report_view.
+static void write_report(struct dest *d, struct report_sums *s, bool tokens, bool centred)
+{
+    const double n = (double)s->n, same = s->same / n;
+    const struct figure square = figure_of(&s->dp_square, n);
+    const double rms = sqrt(square.value);
+    const bool knows_dp = !isnan(s->of_dp.x), knows_dlogp = !isnan(s->dlogp);
+    if (!is_text(d))
+        field_int(d, "rows", (int64_t)s->n);
+    if (tokens)
+        perplexities(d, s, n);
+    else
+        line(d, "ppl", NULL, NAN);
+    part_begin(d, "kld", "KL divergence statistics", s->lists ? ", lower bounds" : "");
+    line_with_error(d, "mean", "se", "Mean    KLD", figure_of(&s->of_kld, n));
+    spread(d, s->kld, s->n, true, false, "KLD", line);
+    part_end(d);
+    part_begin(d, "dp", "Token probability statistics", tokens ? "" : " of base's top token");
+    percent_with_error(d, "mean", "se", "Mean    Δp", figure_of(&s->of_dp, n));
+    spread(d, s->dp, s->n, knows_dp, true, "Δp", percent);
+    percent_with_error(d, "rms", "rms_se", "RMS Δp    ",
+                       (struct figure){rms, rms > 0.0 || isnan(rms) ? square.error / (2.0 * rms) : square.error});
+    part_end(d);
+    part_begin(d, "same_top", NULL, "");
+    percent_with_error(d, "mean", "se", "Same top p",
+                       (struct figure){same, n > 1.0 ? sqrt(same * (1.0 - same) / (n - 1.0)) : NAN});
+    part_end(d);
+    part_begin(d, NULL, "Beyond llama-perplexity", "");
+    line(d, "nmse", "NMSE               ", centred ? s->error / s->power : NAN);
+    part_begin(d, "dlogp", NULL, "");
+    line(d, NULL, "Mean    |Δ ln p|   ", s->dlogp / s->dlogp_n);
+    line(d, "max", "Maximum |Δ ln p|   ", s->n && knows_dlogp ? s->dlogp_most : NAN);
+    line(d, "mean", NULL, s->dlogp / s->dlogp_n);
+    part_end(d);
+    percent(d, "top5", "Top-5 overlap      ", s->top5 / n);
+    percent(d, "top10", "Top-10 overlap     ", s->top10 / n);
+    percent(d, "acceptance", "Expected acceptance", s->acceptance / n);
+    if (is_text(d))
+        return;
+    field_int(d, "lists", (int64_t)s->lists);
     fields_end(d, "\n");
 }
 
@@ -352,16 +298,11 @@ static bool row(void *self, const struct seen *s, struct err *e)
 static bool end(void *self, enum ending how, struct err *e)
 {
     struct report_view *const v = self;
-    struct report r;
     if (v->sums.lists)
         message_note("--report: %zu of %zu rows are lists: KLD is a lower bound, with the unlisted tokens as one; "
                      "figures that the lists do not determine are nan",
                      v->sums.lists, v->sums.n);
-    report_figures(&v->sums, job_accepts(v->job), v->centred, &r);
-    if (v->dest->format->kind == FORMAT_TEXT)
-        report_text(v->dest, &r);
-    else
-        report_json(v->dest, &r);
+    write_report(v->dest, &v->sums, job_accepts(v->job), v->centred);
     return how != ENDING_RAN || v->sums.n || err_set(e, STATUS_DATA, "--report: nothing was compared: no row is good");
 }
 
