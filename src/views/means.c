@@ -35,7 +35,7 @@ enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL, PARTIAL_ACCEPTS }
 // columns that programs read by number keep their places.
 static const struct table_source {
     const char *name, *help;
-    enum column_kind shown;
+    enum column_kind { COLUMN_MEAN, COLUMN_SHARE, COLUMN_COUNT } shown;
     enum table_kind kind;
     int at;
     enum table_when when;
@@ -141,14 +141,14 @@ static void moments_add(struct moments *m, double x)
 static void table_add(const struct means *m, struct table_sums *t, const struct result *res, const struct result *base)
 {
     t->rows++;
-    for (size_t i = 0; i < m->n_columns; i++) {
-        const struct table_source *const s = &sources[m->column[i].source];
-        struct column_sums *const c = &t->column[m->column[i].source];
+    for (size_t i = 0; i < SOURCES; i++) {
+        const struct table_source *const s = &sources[i];
+        struct column_sums *const c = &t->column[i];
         double x, y;
-        if (!row_value(s, res, base, &x))
+        if (!m->has[i] || !row_value(s, res, base, &x))
             continue;
         moments_add(&c->all, x);
-        if (!base || res == base || !m->column[i].paired || !row_value(s, base, true, &y))
+        if (!base || res == base || !is_paired(s) || !row_value(s, base, true, &y))
             continue;
         moments_add(&c->own, x);
         moments_add(&c->of_base, y);
@@ -156,17 +156,17 @@ static void table_add(const struct means *m, struct table_sums *t, const struct 
     }
 }
 
-// May a column have values in this run? name: that of a column of a sampler's measure, or NULL.
-static bool has_column(const struct job *j, const struct table_source *s, const char *name)
+// May a column have values in this run?
+static bool may_have(const struct means *m, const struct table_source *s)
 {
     switch (s->when) {
     case ACCEPTS:
     case PARTIAL_ACCEPTS:
-        return job_accepts(j);
+        return job_accepts(m->job);
     case AGAINST:
-        return j->args->against;
+        return m->job->args->against;
     case MEASURES:
-        return name;
+        return m->measure[s->at];
     case IN_ALL:
     case PARTIAL:
         break;
@@ -179,64 +179,65 @@ static void add_field(struct means_list *l, size_t column, enum means_part part)
     l->field[l->n++] = (struct means_field){column, part};
 }
 
+static const char *column_name(const struct means *m, size_t i)
+{
+    return sources[i].kind == MEASURE ? m->measure[sources[i].at] : sources[i].name;
+}
+
 const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT])
 {
     static const char *const suffix[] = {"", "_se", "_diff", "_diff_se"};
-    snprintf(text, CELL_TEXT, "%s%s", m->column[f.column].name, suffix[f.part]);
+    snprintf(text, CELL_TEXT, "%s%s", column_name(m, f.column), suffix[f.part]);
     return text;
 }
 
-static bool has_part(const struct table_column *c, enum means_part part)
+static bool has_part(const struct table_source *s, enum means_part part)
 {
     switch (part) {
     case MEANS_VALUE:
         return true;
     case MEANS_ERROR:
-        return c->kind != COLUMN_COUNT;
+        return s->shown != COLUMN_COUNT;
     case MEANS_DIFFERENCE:
     case MEANS_DIFFERENCE_ERROR:
-        return c->paired;
+        return is_paired(s);
     }
     return false;
 }
 
-// Finds the field of a name [len]. Returns false if there is none.
-static bool find_field(const struct means *m, const char *name, size_t len, struct means_field *f)
+// Finds the field of a name [len]. any: also in a column that the run lacks. Returns false if there is none.
+static bool find_field(const struct means *m, const char *name, size_t len, bool any, struct means_field *f)
 {
     char text[CELL_TEXT];
-    for (size_t k = 0; k < m->n_columns; k++)
+    for (size_t k = 0; k < SOURCES; k++)
         for (enum means_part part = MEANS_VALUE; part <= MEANS_DIFFERENCE_ERROR; part++) {
             *f = (struct means_field){k, part};
-            const char *const own = means_name(m, *f, text);
-            if (has_part(&m->column[k], part) && strlen(own) == len && !memcmp(own, name, len))
+            if ((any || m->has[k]) && column_name(m, k) && has_part(&sources[k], part) &&
+                strlen(means_name(m, *f, text)) == len && !memcmp(text, name, len))
                 return true;
         }
     return false;
 }
 
 // Returns the option without which a run lacks the column of a field, whose name is [len]. NULL: there is none.
-static const char *needed_option(const char *name, size_t len)
+static const char *needed_option(const struct means *m, const char *name, size_t len)
 {
-    struct means all = {0};
     struct means_field f;
-    for (size_t i = 0; i < SOURCES; i++)
-        if (sources[i].name)
-            all.column[all.n_columns++] =
-                (struct table_column){sources[i].name, sources[i].shown, is_paired(&sources[i]), i};
-    if (!find_field(&all, name, len, &f))
+    if (!find_field(m, name, len, true, &f))
         return NULL;
-    const enum table_when when = sources[all.column[f.column].source].when;
+    const enum table_when when = sources[f.column].when;
     return when == AGAINST ? "--against" : when == ACCEPTS || when == PARTIAL_ACCEPTS ? "--accept" : NULL;
 }
 
 static bool refuse_column(const struct means *m, const char *name, size_t len, struct err *e)
 {
-    const char *const option = needed_option(name, len);
+    const char *const option = needed_option(m, name, len);
     struct builder all = {.most = 400};
     if (option)
         return err_set(e, STATUS_USAGE, "--columns: '%.*s' needs %s", (int)len, name, option);
-    for (size_t k = 0; k < m->n_columns; k++)
-        builder_format(&all, k ? ", %s" : "%s", m->column[k].name);
+    for (size_t k = 0; k < SOURCES; k++)
+        if (m->has[k])
+            builder_format(&all, k ? ", %s" : "%s", column_name(m, k));
     err_set(e, STATUS_USAGE, "--columns: '%.*s' is not one of %s; nor one of these with _se, _diff or _diff_se",
             err_clip_part(name, len, 40), name, all.text ? all.text : "");
     builder_free(&all);
@@ -249,7 +250,7 @@ static bool choose_fields(struct means *m, const char *names, struct err *e)
     for (const char *at = names;; at++) {
         const size_t len = strcspn(at, ",");
         struct means_field f;
-        if (!find_field(m, at, len, &f))
+        if (!find_field(m, at, len, false, &f))
             return refuse_column(m, at, len, e);
         for (size_t i = 0; i < m->shown.n; i++)
             if (m->shown.field[i].column == f.column && m->shown.field[i].part == f.part)
@@ -264,18 +265,11 @@ static bool choose_fields(struct means *m, const char *names, struct err *e)
 bool means_open(struct means *m, const struct job *j, struct err *e)
 {
     const struct row_measure *const measures = job_measures(j);
-    size_t n = 0;
-    while (measures && measures[n].name)
-        n++;
     *m = (struct means){.job = j, .sums = calloc(j->variants->n, sizeof *m->sums)};
-    for (size_t i = 0; i < SOURCES; i++) {
-        const struct table_source *const s = &sources[i];
-        const char *name = s->name;
-        if (s->kind == MEASURE)
-            name = measures && (size_t)s->at < n ? measures[s->at].name : NULL;
-        if (has_column(j, s, name))
-            m->column[m->n_columns++] = (struct table_column){name, s->shown, is_paired(s), i};
-    }
+    for (size_t i = 0; measures && measures[i].name; i++)
+        m->measure[i] = measures[i].name;
+    for (size_t i = 0; i < SOURCES; i++)
+        m->has[i] = may_have(m, &sources[i]);
     if (!m->sums)
         return err_from_fault(e, fault_memory());
     return !j->args->columns || choose_fields(m, j->args->columns, e);
@@ -336,7 +330,7 @@ static void add_fields(struct means *m, size_t first, size_t last)
 {
     for (enum means_part part = MEANS_VALUE; part <= MEANS_DIFFERENCE; part++)
         for (size_t k = first; k < last; k++)
-            if (has_part(&m->column[k], part)) {
+            if (m->has[k] && has_part(&sources[k], part)) {
                 add_field(&m->all, k, part);
                 if (part == MEANS_DIFFERENCE)
                     add_field(&m->all, k, MEANS_DIFFERENCE_ERROR);
@@ -347,35 +341,29 @@ static void add_fields(struct means *m, size_t first, size_t last)
 static void show_fields(struct means *m)
 {
     static const char *const first[] = {"lost", "gain", "kept", "gain_diff"};
+    bool done[MEANS_COLUMNS] = {false};
     struct means_field f;
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (find_field(m, first[i], strlen(first[i]), &f))
+        if (find_field(m, first[i], strlen(first[i]), false, &f)) {
             add_field(&m->shown, f.column, f.part);
-    const size_t n = m->shown.n;
-    for (size_t k = 0; k < m->n_columns; k++) {
-        bool done = false;
-        for (size_t i = 0; i < n; i++)
-            done = done || m->shown.field[i].column == k;
-        if (!done)
+            done[f.column] = true;
+        }
+    for (size_t k = 0; k < SOURCES; k++)
+        if (m->has[k] && !done[k])
             add_field(&m->shown, k, MEANS_VALUE);
-    }
 }
 
 void means_end(struct means *m)
 {
     const bool chosen = m->job->args->columns;
-    size_t n = 0, rows = 0;
-    for (size_t i = 0; i < m->n_columns; i++) {
-        const enum table_when when = sources[m->column[i].source].when;
-        if (chosen || (when != PARTIAL && when != PARTIAL_ACCEPTS) || any_value(m, m->column[i].source))
-            m->column[n++] = m->column[i];
-    }
-    m->n_columns = n;
-    while (sources[m->column[rows].source].kind != ROWS)
+    size_t rows = 0;
+    for (size_t i = 0; i < SOURCES; i++)
+        if (!chosen && (sources[i].when == PARTIAL || sources[i].when == PARTIAL_ACCEPTS))
+            m->has[i] = m->has[i] && any_value(m, i);
+    while (sources[rows].kind != ROWS)
         rows++;
     add_fields(m, 0, rows);
-    add_field(&m->all, rows, MEANS_VALUE);
-    add_fields(m, rows + 1, n);
+    add_fields(m, rows, SOURCES);
     if (!chosen)
         show_fields(m);
     note_chance(m->job);
@@ -400,9 +388,10 @@ static struct means_cell exp_difference(const struct column_sums *c)
     return (struct means_cell){own - base, sqrt(variance < 0.0 ? 0.0 : variance)};
 }
 
-static struct means_cell cell_of(const struct table_source *s, const struct table_sums *t, enum means_part part)
+struct means_cell means_cell(const struct means *m, size_t variant, struct means_field f)
 {
-    const struct column_sums *const c = &t->column[s - sources];
+    const struct table_source *const s = &sources[f.column];
+    const struct column_sums *const c = &m->sums[variant].column[f.column];
     const double mean = mean_of(&c->all), error = sqrt(mean_variance(&c->all));
     struct means_cell own = {mean, error}, apart = {mean_of(&c->difference), sqrt(mean_variance(&c->difference))};
     if (s->exp) {
@@ -410,8 +399,8 @@ static struct means_cell cell_of(const struct table_source *s, const struct tabl
         apart = exp_difference(c);
     }
     if (s->shown == COLUMN_COUNT)
-        own = (struct means_cell){s->kind == ROWS ? (double)t->rows : c->all.sum, NAN};
-    switch (part) {
+        own = (struct means_cell){s->kind == ROWS ? (double)m->sums[variant].rows : c->all.sum, NAN};
+    switch (f.part) {
     case MEANS_VALUE:
         return own;
     case MEANS_ERROR:
@@ -422,11 +411,6 @@ static struct means_cell cell_of(const struct table_source *s, const struct tabl
         return (struct means_cell){apart.error, NAN};
     }
     return own;
-}
-
-struct means_cell means_cell(const struct means *m, size_t variant, struct means_field f)
-{
-    return cell_of(&sources[m->column[f.column].source], &m->sums[variant], f.part);
 }
 
 // Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
@@ -440,18 +424,30 @@ static size_t cell_number(char *text, double x, int decimals)
     return (size_t)len;
 }
 
-bool means_with_error(const struct means *m, struct means_field f, bool errors)
+// Has the text of a field its error in parentheses?
+static bool with_error(struct means_field f, bool errors)
 {
-    const enum column_kind kind = m->column[f.column].kind;
+    const enum column_kind kind = sources[f.column].shown;
     return (f.part == MEANS_VALUE || f.part == MEANS_DIFFERENCE) && kind != COLUMN_COUNT &&
            (kind == COLUMN_SHARE || errors);
+}
+
+size_t means_width(const struct means *m, struct means_field f, bool errors)
+{
+    enum { MEAN = 8, SHARE = 13, SIGNED = 14, WITH_ERROR = 17 };
+    const struct table_source *const s = &sources[f.column];
+    const size_t share = is_paired(s) ? SIGNED : SHARE; // gain and differences may be negative
+    char name[CELL_TEXT];
+    const size_t wide = strlen(means_name(m, f, name));
+    const size_t width = !with_error(f, errors) ? MEAN : s->shown == COLUMN_SHARE ? share : WITH_ERROR;
+    return wide > width ? wide : width;
 }
 
 const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors,
                             char text[CELL_TEXT])
 {
     const struct means_cell c = means_cell(m, variant, f);
-    const enum column_kind kind = m->column[f.column].kind;
+    const enum column_kind kind = sources[f.column].shown;
     const int decimals = kind == COLUMN_SHARE ? 3 : 0;
     const bool none = decimals && fabs(c.value) < 0.0005; // no "-0.000"
     if (kind == COLUMN_COUNT && !isnan(c.value)) {
@@ -459,7 +455,7 @@ const char *means_cell_text(const struct means *m, size_t variant, struct means_
         return text;
     }
     size_t len = cell_number(text, none ? 0.0 : c.value, decimals);
-    if (isnan(c.value) || !means_with_error(m, f, errors))
+    if (isnan(c.value) || !with_error(f, errors))
         return text;
     len += (size_t)snprintf(text + len, CELL_TEXT - len, " (");
     len += cell_number(text + len, c.error, decimals);

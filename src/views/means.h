@@ -18,14 +18,9 @@ struct means_field {
 
 struct means {
     const struct job *job;
-    struct table_sums *sums; // [variants]
-    struct table_column {
-        const char *name;
-        enum column_kind { COLUMN_MEAN, COLUMN_SHARE, COLUMN_COUNT } kind;
-        bool paired;         // has differences to the base
-        size_t source;       // for means.c
-    } column[MEANS_COLUMNS]; // that may have values; means_end leaves those that have
-    size_t n_columns;
+    struct table_sums *sums;            // [variants]
+    bool has[MEANS_COLUMNS];            // the column may have values; means_end leaves those that have
+    const char *measure[MEASURES_MOST]; // names of the columns of samplers' measures; NULL: none
     struct means_list {
         struct means_field field[MEANS_FIELDS];
         size_t n;
@@ -57,10 +52,10 @@ enum { CELL_TEXT = 64 };
 // Returns the name of a field.
 const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT]);
 
-// Has the text of a field its error in parentheses? A share and its difference have one; with `errors` also a mean.
-bool means_with_error(const struct means *m, struct means_field f, bool errors);
+// Returns the width of a field's texts and of its name. errors: as in means_cell_text.
+size_t means_width(const struct means *m, struct means_field f, bool errors);
 
-// Returns a field of a variant in few digits.
+// Returns a field of a variant in few digits. A share has its error in parentheses; with `errors`, a mean has it, too.
 const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors,
                             char text[CELL_TEXT]);
 

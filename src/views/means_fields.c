@@ -55,9 +55,9 @@ static void chain_fields(const struct means *m, struct dest *d, size_t i, const 
     swept_fields(d, m->job, v);
     for (size_t k = 0; k < l->n; k++) {
         const struct means_field f = l->field[k];
-        if (!strcmp(m->column[f.column].name, "rows"))
+        if (!strcmp(means_name(m, f, name), "rows"))
             field_bool(d, "of_the_draw", recipe_by_chance(m->job->variants->recipe[i]));
-        field_double(d, means_name(m, f, name), means_cell(m, i, f).value);
+        field_double(d, name, means_cell(m, i, f).value);
     }
     fields_end(d, tail);
 }

@@ -5,8 +5,6 @@
 #include "views/united.h"
 #include "views/view.h"
 
-#include <string.h>
-
 struct table {
     const struct job *job;
     struct dest *dest;
@@ -14,21 +12,10 @@ struct table {
     bool errors; // the table has room for the errors of means
 };
 
-static size_t means_width(const void *arg, size_t k)
+static size_t field_width(const void *arg, size_t k)
 {
-    enum { MEAN = 8, SHARE = 13, SIGNED = 14, WITH_ERROR = 17 };
     const struct table *const t = arg;
-    const struct means *const m = &t->means;
-    const struct means_field f = m->shown.field[k];
-    char name[CELL_TEXT];
-    const size_t wide = strlen(means_name(m, f, name));
-    size_t width = MEAN;
-    if (means_with_error(m, f, t->errors)) {
-        const struct table_column *const c = &m->column[f.column];
-        const size_t share = c->paired ? SIGNED : SHARE; // gain and differences may be negative
-        width = c->kind == COLUMN_SHARE ? share : WITH_ERROR;
-    }
-    return wide > width ? wide : width;
+    return means_width(&t->means, t->means.shown.field[k], t->errors);
 }
 
 static void table_block(const struct table *t, size_t first, size_t last, size_t width)
@@ -38,13 +25,13 @@ static void table_block(const struct table *t, size_t first, size_t last, size_t
     char text[CELL_TEXT];
     builder_format(b, first ? "\n%-*s" : "%-*s", (int)width, "name");
     for (size_t k = first; k < last; k++)
-        builder_format(b, " %*s", (int)means_width(t, k), means_name(m, m->shown.field[k], text));
+        builder_format(b, " %*s", (int)field_width(t, k), means_name(m, m->shown.field[k], text));
     builder_byte(b, '\n');
     for (size_t i = 0; i < m->job->variants->n; i++) {
         const bool marked = last == m->shown.n && recipe_by_chance(m->job->variants->recipe[i]);
         text_cell(b, text_piece(m->job->variants->of[i].name), 0, width, window_columns(t->dest) / 2);
         for (size_t k = first; k < last; k++)
-            builder_format(b, " %*s", (int)means_width(t, k),
+            builder_format(b, " %*s", (int)field_width(t, k),
                            means_cell_text(m, i, m->shown.field[k], t->errors, text));
         builder_string(b, marked ? "  of the draw\n" : "\n");
     }
@@ -55,9 +42,9 @@ static void table_text(struct table *t)
     enum { NAME_MOST = 48 };
     const size_t n = t->means.shown.n, width = names_width(t->means.job, window_columns(t->dest) / 2, NAME_MOST);
     t->errors = true;
-    t->errors = block_end(t->dest, means_width, t, n, 0, width) == n;
+    t->errors = block_end(t->dest, field_width, t, n, 0, width) == n;
     for (size_t first = 0, last; first < n; first = last) {
-        last = block_end(t->dest, means_width, t, n, first, width);
+        last = block_end(t->dest, field_width, t, n, first, width);
         table_block(t, first, last, width);
     }
 }
