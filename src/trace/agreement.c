@@ -56,7 +56,16 @@ static size_t load_both(struct agreement_scratch *s, const struct kern *kern, co
 
 // ---- distributions
 
-// ln(sum e^x) of a row's logits. The unlisted tokens of a partial row add the row's weight.
+// One of the two rows: its logits for the tokens that either row has.
+struct side {
+    const float *x; // [n]
+    size_t n;
+    const struct row_rest *rest;
+    double log_sum;            // ln(sum e^x); the unlisted tokens of a partial row add the row's weight
+    double others, error;      // probability of its unlisted tokens, and how far that may be off, as lists are rounded
+    size_t best[BEST], n_best; // the places of the likeliest tokens, the likeliest first
+};
+
 static double log_sum(const float *x, size_t n, const struct row_rest *rest)
 {
     double max = -INFINITY, sum = 0.0;
@@ -68,47 +77,50 @@ static double log_sum(const float *x, size_t n, const struct row_rest *rest)
     return max + libm_log(sum + (rest->partial ? libm_exp(rest->sum - max) : 0.0));
 }
 
-// The places of the likeliest tokens, the likeliest first.
-struct best {
-    size_t at[BEST], n;
-};
-
-static struct best best_of(const float *x, size_t n)
+static struct side side_of(const float *x, size_t n, const struct row_rest *rest)
 {
-    struct best b = {.n = 0};
-    for (size_t i = 0; i < n; i++) {
-        if (!(x[i] > -INFINITY) || (b.n == BEST && !(x[i] > x[b.at[BEST - 1]])))
-            continue;
-        size_t k = b.n < BEST ? b.n++ : BEST - 1;
-        for (; k && x[i] > x[b.at[k - 1]]; k--)
-            b.at[k] = b.at[k - 1];
-        b.at[k] = i;
+    struct side s = {.x = x, .n = n, .rest = rest, .log_sum = log_sum(x, n, rest)};
+    if (rest->partial) {
+        s.others = libm_exp(rest->sum - s.log_sum);
+        s.error = libm_exp(rest->high - s.log_sum) - s.others;
     }
-    return b;
+    for (size_t i = 0; i < n; i++) {
+        if (!(x[i] > -INFINITY) || (s.n_best == BEST && !(x[i] > x[s.best[BEST - 1]])))
+            continue;
+        size_t k = s.n_best < BEST ? s.n_best++ : BEST - 1;
+        for (; k && x[i] > x[s.best[k - 1]]; k--)
+            s.best[k] = s.best[k - 1];
+        s.best[k] = i;
+    }
+    return s;
 }
 
-// The share of a's `most` likeliest tokens that are among b's. A row with fewer tokens has all of its tokens.
-static double shared(const struct best *a, const struct best *b, size_t most)
+// Does a row tell its k likeliest tokens? An unlisted token may have the logit of the ceiling. If exactly k listed
+// tokens reach the ceiling, the server chose them as the k likeliest.
+static bool knows_best(const struct side *s, size_t k)
 {
-    const size_t n = a->n < most ? a->n : most, m = b->n < most ? b->n : most;
-    size_t both = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < m; k++)
-            both += a->at[i] == b->at[k];
-    return (double)both / (double)n;
-}
-
-// Does a row tell its k likeliest tokens? b: the likeliest ones that it lists. An unlisted token may have the logit of
-// the ceiling. If exactly k listed tokens reach the ceiling, the server chose them as the k likeliest.
-static bool knows_best(const float *x, size_t n, const struct best *b, size_t k, const struct row_rest *rest)
-{
+    const struct row_rest *const rest = s->rest;
     size_t head = 0;
     if (!rest->partial)
         return true;
-    for (size_t i = 0; i < n; i++)
-        head += x[i] >= rest->ceiling;
+    for (size_t i = 0; i < s->n; i++)
+        head += s->x[i] >= rest->ceiling;
     return k <= rest->ranked || (rest->scale == SCALE_LOGPROBS && head == k) ||
-           (b->n >= k && x[b->at[k - 1]] > rest->ceiling);
+           (s->n_best >= k && s->x[s->best[k - 1]] > rest->ceiling);
+}
+
+// The share of a's `most` likeliest tokens that are among b's; NaN if a row does not tell them. A row with fewer tokens
+// has all of its tokens.
+static double shared(const struct side *a, const struct side *b, size_t most)
+{
+    const size_t n = a->n_best < most ? a->n_best : most, m = b->n_best < most ? b->n_best : most;
+    size_t both = 0;
+    if (!knows_best(a, most) || !knows_best(b, most))
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < m; k++)
+            both += a->best[i] == b->best[k];
+    return (double)both / (double)n;
 }
 
 // Sums the squares of centred logits, and of their differences.
@@ -131,32 +143,19 @@ static void compare_logits(const float *x, const float *y, size_t n, struct agre
         }
 }
 
-// Are all tokens with a probability above AGREEMENT_LIKELY in any row listed by both? Probabilities are e^(x - x_log).
-static bool lists_likely(const struct row_rest *rest, double log_sum_of_row)
+// Does the row list all tokens with a probability above AGREEMENT_LIKELY? Probabilities are e^(x - log_sum).
+static bool lists_likely(const struct side *s)
 {
-    return !rest->partial || libm_exp((double)rest->ceiling - log_sum_of_row) <= AGREEMENT_LIKELY;
+    return !s->rest->partial || libm_exp((double)s->rest->ceiling - s->log_sum) <= AGREEMENT_LIKELY;
 }
 
-// The tokens that not both rows list, as one token: their probabilities in both rows.
-struct others {
-    double p, q;
-    double p_error, q_error; // at most, as lists are rounded
-};
-
-// The probability of a row's unlisted tokens, and how far it may be off. log_sum_of_row: of all tokens.
-static double unlisted_prob(const struct row_rest *rest, double log_sum_of_row, double *error)
+// The divergence of the tokens that not both rows list, as one token with the probabilities p and q. KL divergence does
+// not rise if tokens are joined to one (the log-sum inequality). A list's probabilities are rounded, so that p and q
+// may be 0 by mistake; the larger q gives the smaller bound.
+static double others_kld(double p, double p_error, double q, double q_error)
 {
-    const double p = rest->partial ? libm_exp(rest->sum - log_sum_of_row) : 0.0;
-    *error = rest->partial ? libm_exp(rest->high - log_sum_of_row) - p : 0.0;
-    return p;
-}
-
-// KL divergence does not rise if tokens are joined to one (the log-sum inequality). A list's probabilities are rounded,
-// so that the others' may be 0 by mistake; the larger q gives the smaller bound.
-static double others_kld(const struct others *o)
-{
-    const double q = fmax(o->q, o->q_error);
-    return o->p > o->p_error && q > 0.0 ? o->p * libm_log(o->p / q) : 0.0;
+    q = fmax(q, q_error);
+    return p > p_error && q > 0.0 ? p * libm_log(p / q) : 0.0;
 }
 
 bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, const struct row *base,
@@ -167,26 +166,19 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
     *a = (struct agreement){.kld = 0.0};
     if (!end)
         return false;
-    const float *const x = s->x + first, *const y = s->y + first;
-    const struct row_rest *const x_rest = &base->rest, *const y_rest = &other->rest;
-    const double x_log = log_sum(x, n, x_rest), y_log = log_sum(y, n, y_rest);
-    const struct best of_x = best_of(x, n), of_y = best_of(y, n);
-    const bool knows_top = knows_best(x, n, &of_x, 1, x_rest);
-    struct others others;
-    others.p = unlisted_prob(x_rest, x_log, &others.p_error);
-    others.q = unlisted_prob(y_rest, y_log, &others.q_error);
-    bool likely = lists_likely(x_rest, x_log) && lists_likely(y_rest, y_log);
-    double p = 0.0, q = 0.0;
-    a->lists = x_rest->partial || y_rest->partial;
+    const struct side x = side_of(s->x + first, n, &base->rest), y = side_of(s->y + first, n, &other->rest);
+    bool likely = lists_likely(&x) && lists_likely(&y);
+    double p = 0.0, q = 0.0, others_p = x.others, others_q = y.others;
+    a->lists = x.rest->partial || y.rest->partial;
     a->nll_base = a->nll_q = INFINITY;
     for (size_t i = 0; i < n; i++) {
-        const double log_p = (double)x[i] - x_log, log_q = (double)y[i] - y_log;
+        const double log_p = (double)x.x[i] - x.log_sum, log_q = (double)y.x[i] - y.log_sum;
         const double p_i = libm_exp(log_p), q_i = libm_exp(log_q);
         const bool is_likely = p_i > AGREEMENT_LIKELY || q_i > AGREEMENT_LIKELY;
-        const bool unlisted = (x_rest->partial && p_i == 0.0) || (y_rest->partial && q_i == 0.0);
+        const bool unlisted = (x.rest->partial && p_i == 0.0) || (y.rest->partial && q_i == 0.0);
         if (unlisted) {
-            others.p += p_i;
-            others.q += q_i;
+            others_p += p_i;
+            others_q += q_i;
             likely = likely && !is_likely;
         } else if (p_i > 0.0 && log_p >= least) {
             a->kld += p_i * (log_p - log_q);
@@ -197,7 +189,7 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
             a->dlogp_most = fmax(a->dlogp_most, d);
             a->dlogp_n++;
         }
-        if (token >= 0 ? s->id[first + i] == (uint64_t)token : i == of_x.at[0]) {
+        if (token >= 0 ? s->id[first + i] == (uint64_t)token : i == x.best[0]) {
             p = p_i;
             q = q_i;
             a->nll_base = -log_p;
@@ -205,24 +197,18 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
         }
     }
     a->dp = q - p;
-    a->same = of_x.at[0] == of_y.at[0];
-    a->top5 = shared(&of_x, &of_y, 5);
-    a->top10 = shared(&of_x, &of_y, 10);
+    a->same = shared(&x, &y, 1);
+    a->top5 = shared(&x, &y, 5);
+    a->top10 = shared(&x, &y, 10);
     if (!a->lists) {
-        compare_logits(x, y, n, a);
+        compare_logits(x.x, y.x, n, a);
         return true;
     }
-    a->kld = fmax(0.0, a->kld + others_kld(&others));
+    a->kld = fmax(0.0, a->kld + others_kld(others_p, x.error, others_q, y.error));
     a->error = a->power = NAN; // the mean of the logits is not known
     if (!likely)
         a->dlogp = a->dlogp_most = NAN;
-    if ((x_rest->partial && p == 0.0) || (y_rest->partial && q == 0.0) || (token < 0 && !knows_top))
+    if ((x.rest->partial && p == 0.0) || (y.rest->partial && q == 0.0) || (token < 0 && !knows_best(&x, 1)))
         a->dp = a->nll_base = a->nll_q = NAN;
-    if (!knows_top || !knows_best(y, n, &of_y, 1, y_rest))
-        a->same = NAN;
-    if (!knows_best(x, n, &of_x, 5, x_rest) || !knows_best(y, n, &of_y, 5, y_rest))
-        a->top5 = NAN;
-    if (!knows_best(x, n, &of_x, 10, x_rest) || !knows_best(y, n, &of_y, 10, y_rest))
-        a->top10 = NAN;
     return true;
 }
