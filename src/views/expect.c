@@ -62,24 +62,17 @@ static bool read_numbers(struct expect *v, const struct input_row *row, const st
     return true;
 }
 
-// Adds a row that is bad here. It agrees if nothing is expected of it.
-static bool add_bad(struct expect *v, const struct record *r, bool agrees, struct err *e)
+static void bad_text(struct expect *v, const struct result *res)
 {
-    v->bad++;
-    if (agrees)
-        return true;
-    if (expect_lists(v) && expect_json(v)) {
-        expect_begin(v, r);
-        if (!v->in && v->rows < v->job->expect.n)
-            field_int(v->dest, "expected", v->job->expect.id[v->rows]);
-        field_double(v->dest, "id", NAN);
-        field_text(v->dest, "error", r->error, true);
-        expect_hint_member(v->dest, HINT_NONE);
-        record_end(&v->columns, r);
-    } else if (expect_lists(v)) {
-        builder_format(&v->dest->text, "row %" PRIu64 ": the chain gives nothing: %s\n", r->row, r->error);
-    }
-    return expect_count(v, NULL, HINT_NONE, e);
+    builder_format(&v->dest->text, "the chain gives nothing: %s\n", res->record.error);
+}
+
+static void bad_json(struct expect *v, const struct result *res)
+{
+    if (!v->in && v->rows < v->job->expect.n)
+        field_int(v->dest, "expected", v->job->expect.id[v->rows]);
+    field_double(v->dest, "id", NAN);
+    field_text(v->dest, "error", res->record.error, true);
 }
 
 // The rows of distributions are read with the settings of the run's input.
@@ -119,13 +112,14 @@ static bool row(void *self, const struct seen *s, struct err *e)
     struct expect *const v = self;
     const struct result *const res = s->result;
     const struct ids *const ids = &v->job->expect;
-    bool nothing = v->rows < ids->n && ids->id[v->rows] == VOCAB_NONE, ok;
+    bool nothing = v->rows < ids->n && ids->id[v->rows] == VOCAB_NONE, ok = true;
     if (v->in && !read_numbers(v, s->row, res, &nothing, e))
         return false;
     v->inexact += res->ok && res->record.partial && !res->record.exact;
-    if (!res->ok)
-        ok = add_bad(v, &res->record, nothing, e);
-    else
+    v->bad += !res->ok;
+    if (!res->ok && !nothing)
+        ok = expect_differs(v, res, NULL, HINT_NONE, bad_text, bad_json, e);
+    else if (res->ok)
         ok = v->in ? expect_compare_numbers(v, res, e) : expect_compare_id(v, res, e);
     v->rows++;
     return ok;

@@ -22,10 +22,11 @@ static void write_interval(struct dest *d, const char *name, struct interval sha
         builder_format(&d->text, "[%s,%s]", low, high);
 }
 
-static void id_json(struct expect *v, const struct record *r, const struct expected *x, enum hint hint)
+static void id_json(struct expect *v, const struct result *res)
 {
     struct dest *const d = v->dest;
-    expect_begin(v, r);
+    const struct record *const r = &res->record;
+    const struct expected *const x = &res->expected;
     field_double(d, "expected", x->id == VOCAB_NONE ? NAN : (double)x->id);
     field_int(d, "id", r->chosen);
     if (x->id != VOCAB_NONE)
@@ -50,8 +51,6 @@ static void id_json(struct expect *v, const struct record *r, const struct expec
         object_end(d);
     }
     field_double(d, "margin", x->margin);
-    expect_hint_member(d, hint);
-    record_end(&v->columns, r);
 }
 
 // Returns the number of decimals of shares and draws: four, or nine if a bound is so near to the draw that four could
@@ -93,19 +92,20 @@ static void explain(struct dest *d, const struct record *r, const struct expecte
     builder_format(b, ", the draw lies in %" PRIu32 "'s\n", x->id);
 }
 
-static void id_text(struct expect *v, const struct record *r, const struct expected *x)
+static void id_text(struct expect *v, const struct result *res)
 {
     struct dest *const d = v->dest;
-    builder_format(&d->text, "row %" PRIu64 ": expected ", r->row);
+    const struct expected *const x = &res->expected;
+    builder_string(&d->text, "expected ");
     if (x->id == VOCAB_NONE)
         builder_string(&d->text, "no token");
     else
         token_name(d, x->id);
     builder_string(&d->text, ", the chain gives ");
-    token_name(d, r->chosen);
+    token_name(d, res->record.chosen);
     builder_byte(&d->text, '\n');
     if (x->id != VOCAB_NONE)
-        explain(d, r, x);
+        explain(d, &res->record, x);
 }
 
 bool expect_compare_id(struct expect *v, const struct result *res, struct err *e)
@@ -119,9 +119,5 @@ bool expect_compare_id(struct expect *v, const struct result *res, struct err *e
         v->within++;
         return true;
     }
-    if (expect_lists(v) && expect_json(v))
-        id_json(v, r, x, hint);
-    else if (expect_lists(v))
-        id_text(v, r, x);
-    return expect_count(v, expect_stage(x), hint, e);
+    return expect_differs(v, res, expect_stage(x), hint, id_text, id_json, e);
 }

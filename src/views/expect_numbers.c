@@ -71,32 +71,26 @@ static double common_sum(const struct expect *v, const struct record *r, const f
     return sum;
 }
 
-// The outcome of the comparison of a row's numbers.
-struct numbers {
-    size_t differing, first;
-    double max; // the largest difference of numbers that are not masked
-};
-
 // Compares numbers. A masked token agrees only with a masked one. near: lost and added candidates do not count.
-static struct numbers compare_values(const struct expect *v, const struct record *r, bool near)
+static void compare_values(struct expect *v, const struct record *r, bool near)
 {
     const bool probs = v->job->args->emit == EMIT_PROBS;
     const double here = near ? common_sum(v, r, r->values) : 1.0, there = near ? common_sum(v, r, v->values) : 1.0;
     const double log_here = libm_log(here), log_there = libm_log(there);
-    struct numbers n = {.max = -1.0};
+    v->numbers.differing = 0;
+    v->numbers.max = -1.0;
     for (size_t i = r->n_vocab; i--;) {
         const float got = r->values[i], expected = v->values[i], none = expect_masked(v->job);
         const bool both = got != none && expected != none;
         const double x = probs ? got / here : got - log_here, y = probs ? expected / there : expected - log_there;
         const bool agree = both ? fabs(x - y) <= v->job->args->tolerance * fmax(1.0, fabs(y)) : got == expected || near;
         if (both)
-            n.max = fmax(n.max, fabs(x - y));
+            v->numbers.max = fmax(v->numbers.max, fabs(x - y));
         if (agree)
             continue;
-        n.differing++;
-        n.first = i;
+        v->numbers.differing++;
+        v->numbers.first = i;
     }
-    return n;
 }
 
 // Writes the first candidate that is lost there, and the first one that is added, with the stage that decided.
@@ -120,53 +114,46 @@ static void explain_kept(struct expect *v, const struct record *r)
     }
 }
 
-static void numbers_text(struct expect *v, const struct record *r, const struct numbers *n)
+static void numbers_text(struct expect *v, const struct result *res)
 {
+    const size_t first = v->numbers.first;
     struct dest *const d = v->dest;
-    builder_format(&d->text, "row %" PRIu64 ": %zu of %zu numbers differ, the first:\n  ", r->row, n->differing,
-                   r->n_vocab);
-    token_name(d, (uint32_t)n->first);
+    builder_format(&d->text, "%zu of %zu numbers differ, the first:\n  ", v->numbers.differing, res->record.n_vocab);
+    token_name(d, (uint32_t)first);
     builder_string(&d->text, ": expected ");
-    builder_float(&d->text, v->values[n->first]);
+    builder_float(&d->text, v->values[first]);
     builder_string(&d->text, ", the chain gives ");
-    builder_float(&d->text, r->values[n->first]);
+    builder_float(&d->text, res->record.values[first]);
     builder_byte(&d->text, '\n');
-    explain_kept(v, r);
+    explain_kept(v, &res->record);
 }
 
-static void numbers_json(struct expect *v, const struct record *r, const struct numbers *n, enum hint hint)
+static void numbers_json(struct expect *v, const struct result *res)
 {
+    const size_t first = v->numbers.first;
     struct dest *const d = v->dest;
-    expect_begin(v, r);
     object_begin(d, "numbers");
-    field_int(d, "differing", (int64_t)n->differing);
-    field_int(d, "first", (int64_t)n->first);
-    field_float(d, "expected", v->values[n->first]);
-    field_float(d, "got", r->values[n->first]);
-    field_double(d, "max", n->max < 0.0 ? NAN : n->max);
+    field_int(d, "differing", (int64_t)v->numbers.differing);
+    field_int(d, "first", (int64_t)first);
+    field_float(d, "expected", v->values[first]);
+    field_float(d, "got", res->record.values[first]);
+    field_double(d, "max", v->numbers.max < 0.0 ? NAN : v->numbers.max);
     field_int(d, "lost", (int64_t)v->lost);
     field_int(d, "added", (int64_t)v->added);
     object_end(d);
     changes_json(v, "lost", true);
     changes_json(v, "added", false);
-    expect_hint_member(d, hint);
-    record_end(&v->columns, r);
 }
 
 bool expect_compare_numbers(struct expect *v, const struct result *res, struct err *e)
 {
     const struct record *const r = &res->record;
-    const bool near = compare_kept(v, res);
-    const struct numbers n = compare_values(v, r, near);
+    compare_values(v, r, compare_kept(v, res));
     const size_t changes = v->lost + v->added;
     const enum hint hint = changes == 1 ? expect_hint(v->change, r->partial) : HINT_NONE;
-    if (!n.differing) {
+    if (!v->numbers.differing) {
         v->within += changes > 0;
         return true;
     }
-    if (expect_lists(v) && expect_json(v))
-        numbers_json(v, r, &n, hint);
-    else if (expect_lists(v))
-        numbers_text(v, r, &n);
-    return expect_count(v, changes ? expect_stage(v->change) : NULL, hint, e);
+    return expect_differs(v, res, changes ? expect_stage(v->change) : NULL, hint, numbers_text, numbers_json, e);
 }

@@ -43,23 +43,6 @@ enum hint expect_hint(const struct expected *x, bool partial)
 
 const char *expect_stage(const struct expected *x) { return x->kept ? x->edge_of : x->removed_by; }
 
-bool expect_count(struct expect *v, const char *stage, enum hint hint, struct err *e)
-{
-    size_t i = 0;
-    stage = stage ? stage : "";
-    while (i < v->causes && (v->cause[i].hint != hint || strcmp(v->cause[i].stage, stage) != 0))
-        i++;
-    if (i == v->causes) {
-        if (!mem_grow(&v->cause, &v->cause_cap, i + 1, sizeof *v->cause))
-            return err_from_fault(e, fault_memory());
-        v->cause[v->causes] = (struct cause){.hint = hint};
-        strcpy(v->cause[v->causes++].stage, stage);
-    }
-    v->cause[i].rows++;
-    v->differing++;
-    return true;
-}
-
 static void print_causes(struct expect *v)
 {
     struct builder *const b = &v->dest->text;
@@ -84,14 +67,7 @@ void expect_stage_members(struct dest *d, const struct expected *x)
     field_named(d, "limit", &x->limit);
 }
 
-void expect_hint_member(struct dest *d, enum hint hint) { field_text_or_null(d, "hint", hints[hint].code); }
-
-void expect_begin(struct expect *v, const struct record *r)
-{
-    field_int(v->dest, "v", 1);
-    field_int(v->dest, "row", (int64_t)r->row);
-    field_int(v->dest, "index", (int64_t)v->rows);
-}
+static void hint_member(struct dest *d, enum hint hint) { field_text_or_null(d, "hint", hints[hint].code); }
 
 void expect_summary_json(struct expect *v, enum status status)
 {
@@ -106,7 +82,7 @@ void expect_summary_json(struct expect *v, enum status status)
     for (size_t i = 0; i < v->causes; i++) {
         object_begin(d, NULL);
         field_text_or_null(d, "stage", *v->cause[i].stage ? v->cause[i].stage : NULL);
-        expect_hint_member(d, v->cause[i].hint);
+        hint_member(d, v->cause[i].hint);
         field_int(d, "rows", (int64_t)v->cause[i].rows);
         object_end(d);
     }
@@ -162,4 +138,32 @@ void expect_summary_text(struct expect *v)
         builder_format(b, ", %" PRIu64 " more within the tolerance", v->within);
     builder_byte(b, '\n');
     print_causes(v);
+}
+
+// ---- a row
+
+bool expect_differs(struct expect *v, const struct result *res, const char *stage, enum hint hint,
+                    expect_write_fn *text, expect_write_fn *json, struct err *e)
+{
+    const bool listed = v->differing++ < v->most;
+    struct cause new = {.hint = hint};
+    size_t i = 0;
+    if (listed && expect_json(v)) {
+        field_int(v->dest, "v", 1);
+        field_int(v->dest, "row", (int64_t)res->record.row);
+        field_int(v->dest, "index", (int64_t)v->rows);
+        json(v, res);
+        hint_member(v->dest, hint);
+        record_end(&v->columns, &res->record);
+    } else if (listed) {
+        builder_format(&v->dest->text, "row %" PRIu64 ": ", res->record.row);
+        text(v, res);
+    }
+    strcpy(new.stage, stage ? stage : "");
+    while (i < v->causes && (v->cause[i].hint != hint || strcmp(v->cause[i].stage, new.stage) != 0))
+        i++;
+    if (i == v->causes && !mem_push(&v->cause, &v->causes, &v->cause_cap, &new, sizeof new))
+        return err_from_fault(e, fault_memory());
+    v->cause[i].rows++;
+    return true;
 }

@@ -40,12 +40,13 @@ struct expect {
     // of the row of distributions at hand: candidates that are kept here or there only
     struct expected change[CHANGES_MOST + 1]; // the first ones, and room for another
     size_t lost, added;
+    struct {
+        size_t differing, first;
+        double max; // the largest difference of numbers that are not masked; -1: all are
+    } numbers;      // of that row
 };
 
 static inline bool expect_json(const struct expect *v) { return v->dest->format->kind == FORMAT_JSON; }
-
-// Is the next differing row listed?
-static inline bool expect_lists(const struct expect *v) { return v->differing < v->most; }
 
 // Returns the hint at the cause of a difference at a token. partial: the row lists some tokens only.
 enum hint expect_hint(const struct expected *x, bool partial);
@@ -53,8 +54,13 @@ enum hint expect_hint(const struct expected *x, bool partial);
 // Returns the stage that removed a token or, if it was kept, the stage that set the end of what is left; or NULL.
 const char *expect_stage(const struct expected *x);
 
-// Counts a differing row. stage: NULL if none is the cause.
-bool expect_count(struct expect *v, const char *stage, enum hint hint, struct err *e);
+// Writes what differs in a row, as text or as members of an object.
+typedef void expect_write_fn(struct expect *v, const struct result *res);
+
+// Counts a differing row, and lists it unless --expect-most rows are listed. stage: NULL if none is the cause. text: is
+// called behind the number of the row; json: between the first members and the hint.
+bool expect_differs(struct expect *v, const struct result *res, const char *stage, enum hint hint,
+                    expect_write_fn *text, expect_write_fn *json, struct err *e);
 
 // Appends what the stage compared with its limit when it kept or removed the token, and ends the line.
 void expect_limit_text(struct builder *b, const struct expected *x);
@@ -63,10 +69,8 @@ void expect_limit_text(struct builder *b, const struct expected *x);
 // line for a token that a stage removed.
 void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *gone);
 
-// Write members of an object: the first ones of a row; a stage with its limit; and the hint.
-void expect_begin(struct expect *v, const struct record *r);
+// Writes members of an object: a stage with its limit.
 void expect_stage_members(struct dest *d, const struct expected *x);
-void expect_hint_member(struct dest *d, enum hint hint);
 
 // Write the counts and the causes.
 void expect_summary_text(struct expect *v);
