@@ -20,15 +20,14 @@ struct one_page {
 static void stage_list(const struct job *j, struct dest *d)
 {
     const struct recipe *const r = j->variants->recipe[0];
+    const struct stage *stage;
     builder_string(&d->text, "<ol class=\"chain\" aria-label=\"The chain\">");
-    for (size_t i = 0; i <= r->n_stages; i++) {
-        const struct stage *const stage = i ? &r->stage[i - 1] : NULL;
-        if (stage ? !stage_enabled(stage) : !r->parts.rules)
-            continue;
-        builder_string(&d->text, "<li>");
-        stage_html(&d->text, d, r, stage);
-        builder_string(&d->text, "</li> ");
-    }
+    for (size_t i = 0; i <= r->n_stages; i++)
+        if (page_lists(r, i, &stage)) {
+            builder_string(&d->text, "<li>");
+            stage_html(&d->text, d, r, stage);
+            builder_string(&d->text, "</li> ");
+        }
     builder_string(&d->text, "</ol>\n");
 }
 

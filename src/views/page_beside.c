@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PAGE_CHAINS = 12 }; // most chains that a page shows row by row, unless candidates are asked for
@@ -18,13 +17,6 @@ struct pages {
     struct page page;
     struct means means;
     struct united united;
-    struct chain_stages {
-        struct listed_stage {
-            const char *name;
-            struct builder html;
-        } * of; // [n] the grammar, if there is one, and the enabled stages
-        size_t n;
-    } * stages; // [chains_shown]
 };
 
 // Returns the number of chains that rows show.
@@ -35,11 +27,34 @@ static size_t chains_shown(const struct job *j)
 
 // ---- the stages
 
-// Has the chain this stage, with the same parameters and lists, or if `named` with any?
-static bool has_stage(const struct chain_stages *c, const struct listed_stage *x, bool named)
+// A stage of a chain that the page lists; stage is NULL for the grammar.
+struct listed {
+    const struct recipe *recipe;
+    const struct stage *stage;
+};
+
+// Do two stages of one name have the same parameters and lists?
+static bool are_alike(struct dest *d, struct listed x, struct listed y)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (named ? !strcmp(c->of[i].name, x->name) : !strcmp(c->of[i].html.text, x->html.text))
+    struct builder text_x = {0}, text_y = {0};
+    stage_html(&text_x, d, x.recipe, x.stage);
+    stage_html(&text_y, d, y.recipe, y.stage);
+    d->text.failed = d->text.failed || text_x.failed || text_y.failed;
+    const bool alike = !d->text.failed && !strcmp(text_x.text, text_y.text);
+    builder_free(&text_x);
+    builder_free(&text_y);
+    return alike;
+}
+
+static const char *listed_name(struct listed x) { return x.stage ? x.stage->sampler->name : "grammar"; }
+
+// Has a chain this stage, with the same parameters and lists, or if `named` with any?
+static bool has_stage(struct dest *d, const struct recipe *r, struct listed x, bool named)
+{
+    struct listed own = {.recipe = r};
+    for (size_t i = 0; i <= r->n_stages; i++)
+        if (page_lists(r, i, &own.stage) && !strcmp(listed_name(own), listed_name(x)) &&
+            (named || are_alike(d, own, x)))
             return true;
     return false;
 }
@@ -49,58 +64,33 @@ static bool has_stage(const struct chain_stages *c, const struct listed_stage *x
 static void stage_lists(const struct pages *v)
 {
     const struct job *const j = v->page.columns.job;
-    struct builder *const b = &v->page.columns.dest->text;
-    const struct chain_stages *const base = v->stages;
+    const struct recipe *const base = j->variants->recipe[0];
+    struct dest *const d = v->page.columns.dest;
+    struct builder *const b = &d->text;
     builder_string(b, "<section class=\"wide\" id=\"stages\" aria-labelledby=\"stages-head\">\n<h2 id=\"stages-head\">"
                       "The stages</h2>\n<dl class=\"chains\" aria-label=\"The stages; bold: not in the base\">\n");
+    d->vocab = j->recipes->vocab; // not the texts of the last row
     for (size_t i = 0; i < chains_shown(j); i++) {
-        const struct chain_stages *const c = &v->stages[i];
+        struct listed x = {.recipe = j->variants->recipe[i]};
         builder_string(b, "<dt>");
         html_text(b, text_piece(j->variants->of[i].name), false);
         builder_string(b, "</dt><dd><ol class=\"chain\">");
-        for (size_t k = 0; k < c->n; k++) {
-            const bool own = !has_stage(base, &c->of[k], false);
-            builder_string(b, own ? "<li class=\"own\">" : "<li>");
-            builder_string(b, c->of[k].html.text);
-            builder_string(b, "</li> ");
-        }
+        for (size_t k = 0; k <= x.recipe->n_stages; k++)
+            if (page_lists(x.recipe, k, &x.stage)) {
+                builder_string(b, has_stage(d, base, x, false) ? "<li>" : "<li class=\"own\">");
+                stage_html(b, d, x.recipe, x.stage);
+                builder_string(b, "</li> ");
+            }
         builder_string(b, "</ol>");
         size_t n = 0;
-        for (size_t k = 0; k < base->n; k++)
-            if (!has_stage(c, &base->of[k], true)) {
+        for (size_t k = 0; k <= base->n_stages; k++)
+            if (page_lists(base, k, &x.stage) && !has_stage(d, j->variants->recipe[i], x, true)) {
                 builder_string(b, n++ ? ", " : "<div class=\"note\">without ");
-                builder_string(b, base->of[k].html.text);
+                stage_html(b, d, base, x.stage);
             }
         builder_string(b, n ? "</div></dd>\n" : "</dd>\n");
     }
     builder_string(b, "</dl>\n</section>\n");
-}
-
-// Adds a stage, or for NULL the grammar, to the list of a chain. False if memory is short.
-static bool add_stage(const struct pages *v, struct chain_stages *c, const struct recipe *r, const struct stage *stage)
-{
-    struct listed_stage *const x = &c->of[c->n++];
-    x->name = stage ? stage->sampler->name : "grammar";
-    stage_html(&x->html, v->page.columns.dest, r, stage);
-    return builder_whole(&x->html);
-}
-
-// Lists the grammars and enabled stages of the chains that the page shows. False if memory is short.
-static bool list_stages(struct pages *v)
-{
-    const struct job *const j = v->page.columns.job;
-    v->stages = calloc(chains_shown(j), sizeof *v->stages);
-    for (size_t i = 0; v->stages && i < chains_shown(j); i++) {
-        const struct recipe *const r = j->variants->recipe[i];
-        struct chain_stages *const c = &v->stages[i];
-        c->of = calloc(r->n_stages + 1, sizeof *c->of);
-        if (!c->of || (r->parts.rules && !add_stage(v, c, r, NULL)))
-            return false;
-        for (size_t k = 0; k < r->n_stages; k++)
-            if (stage_enabled(&r->stage[k]) && !add_stage(v, c, r, &r->stage[k]))
-                return false;
-    }
-    return v->stages;
 }
 
 // ---- rows
@@ -235,20 +225,12 @@ static bool end(void *self, enum ending how, struct err *e)
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
     struct pages *const v = self;
-    if (!columns_open(self, j, d, e) || !means_open(&v->means, j, e))
-        return false;
-    return list_stages(v) || err_from_fault(e, fault_memory());
+    return columns_open(self, j, d, e) && means_open(&v->means, j, e);
 }
 
 static void pages_free(void *self)
 {
     struct pages *const v = self;
-    for (size_t i = 0; v->stages && i < chains_shown(v->page.columns.job); i++) {
-        for (size_t k = 0; k < v->stages[i].n; k++)
-            builder_free(&v->stages[i].of[k].html);
-        free(v->stages[i].of);
-    }
-    free(v->stages);
     united_free(&v->united);
     means_free(&v->means);
     page_free(&v->page);

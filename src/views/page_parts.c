@@ -87,6 +87,12 @@ static void lists_html(struct builder *b, const struct dest *d, const struct rec
         tokens_html(b, d, ", ends ", &(struct tokens){bans->end, bans->n_ends});
 }
 
+bool page_lists(const struct recipe *r, size_t i, const struct stage **stage)
+{
+    *stage = i ? &r->stage[i - 1] : NULL;
+    return i ? stage_enabled(*stage) : r->parts.rules != NULL;
+}
+
 void stage_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct stage *stage)
 {
     char text[NUMBER_TEXT];

@@ -53,6 +53,10 @@ void page_stages(struct page *p, const struct record *r);
 // page shows, so its line breaks, tabs and backslashes stay.
 void html_text(struct builder *b, struct piece text, bool reads);
 
+// Sets the i-th of what a list of stages may have, 0 <= i <= n_stages: the grammar (NULL) stands before the stages.
+// Returns whether the list has it: there is a grammar, or the stage is enabled.
+bool page_lists(const struct recipe *r, size_t i, const struct stage **stage);
+
 // Writes what the list of stages says of a stage: the main parameter, others that are not at their defaults, and the
 // biases, breakers or bans that the stage uses. NULL: writes the grammar, which the recipe has.
 void stage_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct stage *stage);
