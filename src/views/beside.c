@@ -75,6 +75,50 @@ static void candidates_text(const struct candidates *v)
     }
 }
 
+// Begins a member with the name of a chain, which may have any characters.
+static void chain_begin(struct dest *d, const struct job *j, size_t i)
+{
+    field_begin(d, NULL);
+    write_json_string(d, text_piece(j->variants->of[i].name));
+    builder_byte(&d->text, ':');
+}
+
+// Writes the chosen ids, and each token's probability in each chain, or the name of what removed the token there.
+static void candidates_json(const struct candidates *v)
+{
+    struct dest *const d = v->columns.dest;
+    const struct job *const j = v->columns.job;
+    const struct result *const res = v->result;
+    const size_t n = j->variants->n;
+    char text[NUMBER_TEXT];
+    field_int(d, "row", (int64_t)res->record.row);
+    object_begin(d, "ids");
+    for (size_t i = 0; i < n; i++) {
+        chain_begin(d, j, i);
+        builder_int(&d->text, record_id(&res[i].record), 0);
+    }
+    object_end(d);
+    items_begin(d, "top_probs");
+    for (size_t k = 0; k < v->united.n; k++) {
+        const struct united_token *const t = &v->united.token[k];
+        object_begin(d, NULL);
+        field_int(d, "id", t->best.id);
+        field_token(d, "token", t->best.id);
+        object_begin(d, "probs");
+        for (size_t i = 0; i < n; i++) {
+            chain_begin(d, j, i);
+            if (t->p[i] < 0.0f)
+                builder_format(&d->text, "\"%s\"", chain_removed_by(&res[i], t->best.id, text));
+            else
+                builder_float(&d->text, t->p[i]);
+        }
+        object_end(d);
+        object_end(d);
+    }
+    items_end(d);
+    fields_end(d, "\n");
+}
+
 static void candidates_cells(const struct candidates *v)
 {
     struct dest *const d = v->columns.dest;
@@ -117,7 +161,7 @@ static bool candidates_row(void *self, const struct seen *s, struct err *e)
     if (c->dest->format->kind == FORMAT_TEXT)
         candidates_text(v);
     else if (c->dest->format->kind == FORMAT_JSON)
-        united_json(&v->united, c->dest, c->job, c->job->variants->n, s->result);
+        candidates_json(v);
     else
         candidates_cells(v);
     return true;

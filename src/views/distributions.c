@@ -34,7 +34,9 @@ static void text(struct dest *d, const struct record *r, size_t width)
 static void value_line(struct columns *c, const struct record *r, int64_t id, float x)
 {
     const bool score = c->job->args->emit == EMIT_SCORE;
-    record_value(c, r, value_name(c->job), id, x);
+    field_int(c->dest, "row", (int64_t)r->row);
+    field_int(c->dest, "id", id);
+    field_float(c->dest, value_name(c->job), x);
     if (score)
         record_end(c, r);
     else

@@ -23,18 +23,13 @@ bool columns_open(void *self, struct job *j, struct dest *d, struct err *e);
 void columns_begin(struct columns *c, const struct record *r,
                    void (*write)(struct columns *c, const struct record *none));
 
-// Write fields of a record: the row and the chosen token; the statistics of the row and the token, as an open object;
-// and all statistics, of a variant if there are several. record_end ends the record with its sequence and its file.
-void record_token(struct columns *c, const struct record *r);
-void record_statistics(struct columns *c, const struct record *r);
+// Writes all statistics of a record, of a variant if there are several.
 void record_all_statistics(struct columns *c, const struct record *r, const char *variant);
+
+// Ends a record with its sequence and its file.
 void record_end(struct columns *c, const struct record *r);
 
-// Writes one value of a token.
-void record_value(struct columns *c, const struct record *r, const char *name, int64_t id, float x);
-
-// Write a record as a JSON object: its candidates and stages; and a bad row, with null for the member `nothing`.
-void record_json(struct columns *c, const struct record *r);
+// Writes a bad row as a JSON object, with null for the member `nothing`.
 void record_json_bad(struct columns *c, const struct record *r, const char *nothing, const char *variant);
 
 #endif

@@ -69,6 +69,120 @@ static void tinted_text(struct records *v, struct piece text, const char *tint)
         end_tint(v);
 }
 
+// ---- the chosen token
+
+// Writes the row and the chosen token.
+static void token_fields(const struct columns *c, const struct record *r)
+{
+    struct dest *const d = c->dest;
+    field_int(d, "row", (int64_t)r->row);
+    if (has_cells(d))
+        field_int(d, "id", record_id(r));
+    else
+        fields_of_token(d, r->chosen);
+    field_float(d, "prob", r->error ? NAN : r->chosen_p);
+    field_int(d, "n", (int64_t)r->kept);
+    if (has_cells(d))
+        field_token(d, "text", r->error ? UINT32_MAX : r->chosen);
+}
+
+// ---- dumps as JSON
+
+// Writes an object of parameters or notes. Underscores replace hyphens in names.
+static void named_object(struct dest *d, const char *name, const struct named *x, size_t n)
+{
+    char text[NUMBER_TEXT];
+    object_begin(d, name);
+    for (size_t i = 0; i < n; i++) {
+        field_begin(d, NULL);
+        builder_byte(&d->text, '"');
+        for (const char *at = x[i].name; *at; at++)
+            builder_byte(&d->text, *at == '-' ? '_' : *at);
+        builder_string(&d->text, "\":");
+        builder_string(&d->text, isfinite(x[i].value) ? named_text(&x[i], text) : "null");
+    }
+    object_end(d);
+}
+
+static void ranked_json(struct dest *d, const struct record *r, const struct ranked *ranked, size_t n, bool raw,
+                        bool noisy)
+{
+    double sum = 0.0;
+    items_begin(d, "top_probs");
+    for (size_t i = 0; i < n; i++) {
+        const struct ranked *const c = &ranked[i];
+        sum += c->p;
+        object_begin(d, NULL);
+        fields_of_token(d, c->id);
+        field_float(d, "prob", c->p);
+        field_float(d, "logit", c->logit);
+        if (raw)
+            field_float(d, "raw_prob", c->raw_p);
+        field_float(d, "cum", (float)sum);
+        if (c->id == r->accepted)
+            field_bool(d, "accepted", true);
+        if (noisy) {
+            field_double(d, "noise", c->noised.noise);
+            field_double(d, "value", c->noised.value);
+        }
+        object_end(d);
+    }
+    items_end(d);
+}
+
+static void stage_json(struct dest *d, const struct record *r, const struct trace_line *t)
+{
+    field_text(d, "name", t->name, true);
+    field_bool(d, "enabled", t->enabled);
+    if (!t->enabled) {
+        object_end(d);
+        return;
+    }
+    field_int(d, "before", (int64_t)t->before);
+    field_int(d, "after", (int64_t)t->after);
+    field_double(d, "mass", t->mass);
+    field_double(d, "entropy", t->entropy);
+    field_int(d, "top_before", t->top_before);
+    field_token(d, "token_before", t->top_before);
+    field_int(d, "top_after", t->top_after);
+    field_token(d, "token_after", t->top_after);
+    field_int(d, "removed", (int64_t)t->n_removed);
+    items_begin(d, "likeliest_removed");
+    for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
+        object_begin(d, NULL);
+        field_int(d, "id", t->removed[k].id);
+        field_token(d, "token", t->removed[k].id);
+        field_float(d, "prob", t->removed[k].p);
+        object_end(d);
+    }
+    items_end(d);
+    named_object(d, "params", t->param, t->n_params);
+    named_object(d, "notes", t->note, t->n_notes);
+    field_text(d, "rest", t->rest, false);
+    if (t->n_best)
+        ranked_json(d, r, t->best, t->n_best, false, t->noisy);
+    object_end(d);
+}
+
+static void dump_json(struct columns *c, const struct record *r)
+{
+    struct dest *const d = c->dest;
+    token_fields(c, r);
+    if (job_records(c->job, RECORD_SHOWN))
+        ranked_json(d, r, r->ranked, r->shown, true, r->noisy);
+    if (job_records(c->job, RECORD_LINES)) {
+        items_begin(d, "stages");
+        for (size_t i = 0; i < r->n_trace; i++) {
+            object_begin(d, NULL);
+            stage_json(d, r, &r->trace[i]);
+        }
+        items_end(d);
+    }
+    field_int(d, "v", 1);
+    field_double(d, "entropy", r->entropy);
+    record_end(c, r);
+}
+
 // ---- dumps as cells
 
 static void named_cell(struct dest *d, const struct named *x, size_t n)
@@ -166,7 +280,7 @@ static void bad_cells(struct columns *c, const struct record *r)
         candidate_line(c, r, NULL, &none, 0, NAN);
         return;
     }
-    record_token(c, r);
+    token_fields(c, r);
     record_end(c, r);
 }
 
@@ -188,7 +302,7 @@ static void dump(struct columns *c, const struct record *r)
     if (c->dest->format->kind == FORMAT_TEXT)
         dump_text(c->dest, r, job_records(c->job, RECORD_SHOWN));
     else if (c->dest->format->kind == FORMAT_JSON)
-        record_json(c, r);
+        dump_json(c, r);
     else
         dump_cells(c, r);
 }
@@ -199,7 +313,7 @@ static void token(struct records *v, const struct record *r)
     struct columns *const c = &v->columns;
     struct dest *const d = c->dest;
     if (d->format->kind != FORMAT_TEXT) {
-        record_token(c, r);
+        token_fields(c, r);
         record_end(c, r);
         return;
     }

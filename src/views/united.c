@@ -2,10 +2,8 @@
 #include "views/united.h"
 
 #include "base/mem.h"
-#include "out/fields.h"
 #include "out/token_text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -58,45 +56,6 @@ bool united_find(struct united *u, const struct job *j, const struct result *res
 const char *chain_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT])
 {
     return res->record.error ? "-" : result_removed_by(res, id, text);
-}
-
-// Begins a member with the name of a chain, which may have any characters.
-static void chain_begin(struct dest *d, const struct job *j, size_t i)
-{
-    field_begin(d, NULL);
-    write_json_string(d, text_piece(j->variants->of[i].name));
-    builder_byte(&d->text, ':');
-}
-
-void united_json(const struct united *u, struct dest *d, const struct job *j, size_t n, const struct result *res)
-{
-    char text[NUMBER_TEXT];
-    field_int(d, "row", (int64_t)res->record.row);
-    object_begin(d, "ids");
-    for (size_t i = 0; i < n; i++) {
-        chain_begin(d, j, i);
-        builder_int(&d->text, record_id(&res[i].record), 0);
-    }
-    object_end(d);
-    items_begin(d, "top_probs");
-    for (size_t k = 0; k < u->n; k++) {
-        const struct united_token *const t = &u->token[k];
-        object_begin(d, NULL);
-        field_int(d, "id", t->best.id);
-        field_token(d, "token", t->best.id);
-        object_begin(d, "probs");
-        for (size_t i = 0; i < n; i++) {
-            chain_begin(d, j, i);
-            if (t->p[i] < 0.0f)
-                builder_format(&d->text, "\"%s\"", chain_removed_by(&res[i], t->best.id, text));
-            else
-                builder_float(&d->text, t->p[i]);
-        }
-        object_end(d);
-        object_end(d);
-    }
-    items_end(d);
-    fields_end(d, "\n");
 }
 
 // ---- columns of text

@@ -28,10 +28,6 @@ bool united_find(struct united *u, const struct job *j, const struct result *res
 // Names what removed a token in a chain, as result_removed_by does; "-" if the chain gave nothing.
 const char *chain_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT]);
 
-// Writes a JSON object of the first n chains: the chosen ids, and each token's probability in each chain, or the name
-// of what removed the token there.
-void united_json(const struct united *u, struct dest *d, const struct job *j, size_t n, const struct result *res);
-
 // Returns the width of a text column with the names of the chains, each cut to `most` columns. Names wider than `limit`
 // do not count, and stick out.
 size_t names_width(const struct job *j, size_t most, size_t limit);
