@@ -35,6 +35,18 @@ setup() {
     jq -es '.[0].options == "--top-k=20"' table
 }
 
+# `lost` is a step function: a chain that loses no token may keep nearly all candidates, or nearly lose one.
+@test "match.sh finds, among values of an equal column, the one next to those that exceed the target" {
+    local name value
+    "$MATCH" lost=0 'top-p min-p top-k' "${AUSTEN[@]}" >table
+    while IFS=$'=\t' read -r name value _; do
+        "$SAMPL" "${AUSTEN[@]}" -s 1 --neutral --vs "at: $name $value" \
+            --vs "beside: $name $(awk -v v="$value" -v n="$name" 'BEGIN { print v + (n == "--top-k" ? -1 : n == "--top-p" ? -2e-6 : 2e-6) }')" \
+            -O json --columns lost | jq -es '.[1].lost == 0 and .[2].lost > 0' || { echo "$name $value"; return 1; }
+    done < <(tail -n +2 table)
+    [ "$(wc -l <table)" = 4 ]
+}
+
 @test "match.sh takes an option whose column falls as its value rises" {
     "$MATCH" mass=.7 'min-p top-p' "${AUSTEN[@]}" -O json >table
     jq -es 'length == 2 and all(.[]; .mass <= .7 and .mass > .695)' table
@@ -82,6 +94,29 @@ setup() {
     [[ $output == *nucleus* ]]
     run -2 "$MATCH" kept=2
     [[ $output == usage:* ]]
+    run -2 "$MATCH" kept=2 top-p=.5 "${AUSTEN[@]}"
+    [[ $output == "match.sh: 'top-p=.5' names no range to search" ]]
+    run -2 "$MATCH" kept=2 top-p=.5:x "${AUSTEN[@]}"
+    [[ $output == "match.sh: 'top-p=.5:x' names no range to search" ]]
+    run -2 "$MATCH" kept=2 top-p "${AUSTEN[@]}" -O
+    [[ $output == "match.sh: -O needs a value" ]]
+    run -2 "$MATCH" kept=2 top-p - "${AUSTEN[@]:1}" <"$ROOT/samples/austen.f16"
+    [[ $output == "match.sh: '-' is not a file that can be read many times" ]]
+}
+
+@test "match.sh says of columns without numbers that they have none, and refuses those of two chains" {
+    run -1 "$MATCH" exact=.9 top-p "${AUSTEN[@]}" --rows :60
+    [ "$output" = 'match.sh: top-p does not reach .9: of the values tried, none has a number for exact' ]
+    run -1 "$MATCH" rows=61 top-p "${AUSTEN[@]}" --rows :60
+    [ "$output" = 'match.sh: top-p does not reach 61: of the values tried, rows is 60 at most' ]
+    : >empty.f16
+    run -1 "$MATCH" kept=2 top-p empty.f16 -n 4096
+    [[ ${lines[-1]} == 'match.sh: top-p does not reach 2: of the values tried, none has a number for kept' ]]
+    # The last table compares with the first option, the search with the neutral chain.
+    for column in same overlap js kept_diff; do
+        run -2 "$MATCH" $column=.9 top-p "${AUSTEN[@]}"
+        [ "$output" = "match.sh: $column compares two chains; COLUMN is one of a single chain" ]
+    done
 }
 
 @test "pareto.sh prints a block for each option, with the numbers of --sweep" {
@@ -98,4 +133,9 @@ setup() {
     [[ $output == *"--columns: 'lost' needs --accept" ]]
     run -2 "$PARETO" kept lost top-k "${AUSTEN[@]}"
     [[ $output == *"'top-k' is not OPTION=LIST"* ]]
+    # sampl takes option names with underscores, too.
+    "$PARETO" kept lost 'top_p=0.5,0.9' "${AUSTEN[@]}" | tail -n +2 | diff - <(sed -n 2,3p curves)
+    "$PARETO" kept lost 'top-k=2:6:2' - "${AUSTEN[@]:1}" -f f16 <"${AUSTEN[0]}" | tail -n 3 | diff - want
+    run -2 "$PARETO" kept lost 'top-p=0.5 top-k=2' - "${AUSTEN[@]:1}" -f f16 <"${AUSTEN[0]}"
+    [ "$output" = "pareto.sh: '-' is not a file that each OPTION can read" ]
 }

@@ -7,9 +7,10 @@ usage() {
     cat <<'END'
 usage: match.sh COLUMN=VALUE 'OPTION...' FILE [ARGUMENT...]
 
-For each OPTION, finds the value at which the mean of COLUMN over the rows of FILE comes nearest to VALUE without exceeding it. Every chain
-has that option only: the other samplers are off. Prints tab-separated lines: the option with its value, COLUMN, gain and kept, with their
-errors. gain_diff is the difference to the first OPTION's gain. ARGUMENTs are sampl's: --accept @FILE, -n N, or -O for another output.
+For each OPTION, finds the value at which the mean of COLUMN over the rows of FILE comes nearest to VALUE without exceeding it. If several
+values give the same mean, it is the one next to those that exceed VALUE. Every chain has that option only: the other samplers are off. Prints
+tab-separated lines: the option with its value, COLUMN, gain and kept, with their errors. gain_diff is the difference to the first OPTION's
+gain. FILE is read many times and cannot be a pipe. ARGUMENTs are sampl's: --accept @FILE, -n N, or -O for another output.
 
     match.sh lost=.05 'top-p min-p top-nsigma' rows.f16 -n 4096 --accept @ids --rows :300
 
@@ -34,6 +35,8 @@ die() {
 column=${1%%=*} target=${1#*=} options=$2 file=$3
 shift 3
 [[ $target =~ ^[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$ ]] || die "'$column=$target' is not COLUMN=VALUE"
+[[ ! $column =~ ^(same|overlap|js)$|_diff$ ]] || die "$column compares two chains; COLUMN is one of a single chain"
+[ -f "$file" ] || die "'$file' is not a file that can be read many times"
 built=$(dirname "$(readlink -f "$0")")/../../build/sampl
 if [ -z "${SAMPL-}" ] && [ -x "$built" ]; then SAMPL=$built; fi
 : "${SAMPL:=sampl}"
@@ -41,10 +44,13 @@ if [ -z "${SAMPL-}" ] && [ -x "$built" ]; then SAMPL=$built; fi
 # The arguments of the search, and the output of the last run.
 arguments=() shown=() output=''
 while [ $# -gt 0 ]; do
+    case $#$1 in
+    1-[Oo] | 1--output | 1--output-format) die "$1 needs a value" ;;
+    esac
     case $1 in
-    -O | --output-format) shown=("$1" "${2-}") && shift ;;
+    -O | --output-format) shown=("$1" "$2") && shift ;;
     -O?* | --output-format=*) shown=("$1") ;;
-    -o | --output) output=${2-} && shift ;;
+    -o | --output) output=$2 && shift ;;
     --output=*) output=${1#*=} ;;
     -o?*) output=${1#-o} ;;
     *) arguments+=("$1") ;;
@@ -70,7 +76,7 @@ specs() {
                 name = value = part[i]
                 sub(/=.*/, "", name)
                 value = part[i] ~ /=/ ? substr(part[i], length(name) + 2) : range(name)
-                if (split(value, end, ":") == 2) {
+                if (value ~ /^[-.0-9e]+:[-.0-9e]+$/ && split(value, end, ":")) {
                     x = end[1] + $1 * (end[2] - end[1])
                     value = name ~ /-k$|-keep$/ ? sprintf("%d", x + 0.5) : sprintf("%.6g", x)
                 }
@@ -90,12 +96,13 @@ table() {
 # measure SPECS: prints the column of each chain, and its overlap with the neutral chain: 1 if the option is off.
 measure() {
     table "$1" -O tsv --columns "$column,overlap" 2>"$work/messages" >"$work/table" || { cat "$work/messages" >&2 && exit 2; }
-    tail -n +3 "$work/table" | cut -f 3,4
+    awk -F '\t' -v OFS='\t' -v c="$column" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 2 { print $at[c], $at["overlap"] }' "$work/table"
 }
 
 # The ends of each OPTION. An end that the option refuses is left out, and so is one that switches it off: the value beside it counts.
 INSIDE=0.000001
 for word in $options; do
+    [ "$(specs <<<"0 $word")" != "$(specs <<<"1 $word")" ] || die "'$word' names no range to search"
     for place in 0 1; do
         beside=$(awk -v p=$place -v d=$INSIDE 'BEGIN { print p ? 1 - d : d }')
         read -ra try < <(echo "$place $word" | specs)
@@ -112,12 +119,13 @@ specs <"$work/inside" >"$work/specs"
 measure "$work/specs" >"$work/found"
 
 # The state, a line for each OPTION: it; both places; whether the column rises between them; the place of the largest column that does not exceed
-# the target, and this column; the least and the largest column. The places at which the option is off count for none of these four.
+# the target, and this column; the least and the largest column. The places at which the option is off count for none of these four. Where the
+# column has equal values, the last place counts: bisection goes towards the places that exceed the target.
 functions='
     function number(x) { return x ~ /^-?[0-9]/ ? x + 0 : 1e300 }
     function consider(place, x, overlap) {
         if (overlap == 1) return
-        if (x <= target && (best == "none" || x > value)) { best = place; value = x }
+        if (x <= target && (best == "none" || x >= value)) { best = place; value = x }
         if (x < least) least = x
         if (x > most) most = x
     }'
@@ -150,7 +158,7 @@ done
 # Options whose columns are all above the target or all below it do not reach it.
 awk -v c="$column" -v t="$target" '$7 > t || $8 < t {
     high = $7 > t
-    why = sprintf("%s is %.3g at %s", c, high ? $7 : $8, high ? "least" : "most")
+    why = $7 == 1e300 ? "none has a number for " c : sprintf("%s is %.3g at %s", c, high ? $7 : $8, high ? "least" : "most")
     printf("match.sh: %s does not reach %s: of the values tried, %s\n", $1, t, $7 > $8 ? "each one switches it off" : why) }' "$work/state" >&2
 awk -v t="$target" '$7 <= t && $8 >= t { print $5, $1 }' "$work/state" | specs >"$work/specs"
 [ -s "$work/specs" ] || exit 1

@@ -23,11 +23,12 @@ command -v jq >/dev/null || { echo 'pareto.sh: jq is missing' >&2 && exit 2; }
 : "${SAMPL:=sampl}"
 x=$1 y=$2 sweeps=$3 file=$4 between=''
 shift 4
+[ -f "$file" ] || [[ $sweeps != *[[:space:]]* ]] || { echo "pareto.sh: '$file' is not a file that each OPTION can read" >&2 && exit 2; }
 for sweep in $sweeps; do
     [[ $sweep == *=* ]] || { echo "pareto.sh: '$sweep' is not OPTION=LIST" >&2 && exit 2; }
     printf '%b%s\t%s\t%s\t%s_se\t%s_se\n' "$between" "${sweep%%=*}" "$x" "$y" "$x" "$y"
     "$SAMPL" -s 1 "$@" --neutral --sweep "$sweep" -O json --columns "$x,$y,${x}_se,${y}_se" "$file" |
-        jq -r --arg x "$x" --arg y "$y" --arg o "${sweep%%=*}" '
-            select(.swept != {}) | [.swept[$o], .[$x], .[$y], .[$x + "_se"], .[$y + "_se"]] | @tsv'
+        jq -r --arg x "$x" --arg y "$y" '
+            select(.swept != {}) | [.swept[], .[$x], .[$y], .[$x + "_se"], .[$y + "_se"]] | @tsv'
     between='\n\n'
 done
