@@ -130,6 +130,12 @@ const inQuotes = (name) => `“${name.replace(/\n/g, "\\n").replace(/\t/g, "\\t"
 const counted = (n) => `${wholeNumber(n)} token${n === 1 ? "" : "s"}`;
 const short = (p) => !p ? "0" : p >= 0.001 ? p.toPrecision(2).replace(/^0/, "") : p.toExponential(0);
 
+// The row is sampled alone: says so if tokens or a state of the rows before it act on this stage, or on one before.
+const alone = (chain, index, row) => row > 0 && chain.slice(0, index + 1).some(({ name, enabled }) => {
+  const { state, history } = samplerOf(name) || {};
+  return enabled && name !== "xtc" && (state || (history && !named("accept").length));
+}) ? "Without the rows before: " : "";
+
 // What a stage did to the row, in a line.
 const caption = (stage, { list, trace }) => {
   const best = list[0];
@@ -174,7 +180,7 @@ const figureOf = (index, give) => {
   const draw = () => {
     const stage = stages.chain[index], found = seen.stages.get(index), list = found?.list || [];
     svg.toggleAttribute("hidden", !list.length);
-    line.textContent = found ? caption(stage, found) : "";
+    line.textContent = found ? alone(stages.chain, index, seen.row) + caption(stage, found) : "";
     if (!list.length) return;
     const selects = samplerOf(stage.name)?.selects;
     svg.setAttribute("aria-label", `Row ${seen.row}, ${stage.name}: ${line.textContent}`);

@@ -8,8 +8,10 @@ import { readFileSync } from "node:fs";
 const [sampl] = process.argv.slice(2), source = readFileSync(new URL("../../src/explorer/cards.js", import.meta.url), "utf8");
 const between = (from, to) => source.slice(source.indexOf(from), source.indexOf(to));
 const parts = between("const CUTS", "// ---- figures") + between("const percent", "// The figure of the stage");
-const make = new Function("SHOWN", "samplerOf", `${parts}; return { CUTS, valueAt, caption };`);
-const { CUTS, valueAt, caption } = make(400, (name) => ({ selects: name === "dist" }));
+const make = new Function("SHOWN", "samplerOf", "named", `${parts}; return { CUTS, valueAt, caption, alone };`);
+const { samplers } = JSON.parse(spawnSync(sampl, ["--generate=json"], { encoding: "utf8" }).stdout);
+let recorded = [];
+const { CUTS, valueAt, caption, alone } = make(400, (name) => samplers.find((s) => s.name === name), () => recorded);
 
 const candidates = (row, ...options) => {
   const words = ["-s", "1", "--neutral", ...options, "-O", "json", "--dump-probs=400"];
@@ -36,5 +38,16 @@ assert.equal(caption({ ...xtc, xtc_threshold: 0.35 }, { list: two }), "Fewer tha
 assert.equal(caption(xtc, { list: listOf([0.4, 0], [0.3, 0.6]) }), "In 50 % of the rows: removes the 1 likeliest, “t0” first.");
 const all = Array(400).fill([0.001, 0]);
 assert.equal(caption(xtc, { list: listOf(...all) }), "In 50 % of the rows: removes at least the 400 likeliest, “t0” first.");
+
+// The row is sampled alone: a card says so if earlier rows would act.
+const of = (...names) => names.map((name) => ({ name, enabled: true })), before = "Without the rows before: ";
+assert.equal(alone(of("top_k", "mirostat_v2"), 1, 8), before);
+assert.equal(alone(of("top_k", "mirostat_v2"), 0, 8), "");
+assert.equal(alone(of("top_k", "mirostat_v2"), 1, 0), "");
+assert.equal(alone(of("xtc", "dist"), 1, 8), ""); // a figure shows xtc as it acts
+assert.equal(alone(of("penalties", "top_k"), 1, 8), before);
+recorded = ["text"];
+assert.equal(alone(of("penalties", "top_k"), 1, 8), "");
+assert.equal(alone(of("adaptive_p"), 0, 8), before);
 const cut = { before: 3, after: 1, removed: 2, mass: 0.9995, likeliest_removed: [{ id: 3, prob: 0 }] };
 assert.equal(caption({ name: "top_k" }, { list: two, trace: cut }), "3 → 1 token, more than 99.9 % of the probability. First out: “3” 0.");
