@@ -244,6 +244,24 @@ broken_port() {
     # A list that ends early is no list of right rows.
     austen "${chain[@]}" --expect port.ids -O json --expect-most 2 >report || [ $? = 4 ]
     [ "$(tap <report | tail -n 1)" = 'Bail out! 17 differing rows are not listed' ]
+    # Rows behind the last listed one are not called right.
+    [ "$(tap <report | grep -c '^ok ')" = "$(tap <report | sed -n 's/^not ok \([0-9]*\).*/\1/p' | awk 'END { print $1 - 2 }')" ]
+    head -n 2 report | tap >tap.out
+    [ "$(tail -n 1 tap.out)" = 'Bail out! sampl ended before the last row' ]
+    [ "$(grep -c '^not ok ' tap.out)" = 2 ]
+    # A list that is longer than the run agrees with each row, and fails.
+    austen "${chain[@]}" >long.ids
+    echo 5 >>long.ids
+    austen "${chain[@]}" --expect long.ids -O json >report 2>/dev/null || [ $? = 1 ]
+    [ "$(tap <report | tail -n 1)" = 'Bail out! sampl ended with status 1' ]
+    [ "$(github <report)" = '::error file=port.ids::no row of 256 differs, but sampl ended with status 1' ]
+    # no token is expected
+    sed '3s/.*/-1/; $d' long.ids >port.ids
+    austen "${chain[@]}" --expect port.ids -O json >report || [ $? = 4 ]
+    [[ $(tap <report | grep '^not') == 'not ok 3 - row 2: expected no token, got '*' (no stage)' ]]
+    github <report >github.out
+    [[ $(head -n 1 github.out) == '::error file=port.ids,line=3,title=no stage::row 2: expected no token, got '* ]]
+    [ "$(tail -n 1 github.out)" = '::error file=port.ids::1 of 256 rows differ: 1 no stage' ]
     # numbers
     sampl --emit logits -O npy --samplers '' -s 1 port.json >port.npy
     austen "${chain[@]}" --after top_p --emit logits --expect port.npy -O json >report || [ $? = 4 ]
