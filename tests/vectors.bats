@@ -137,4 +137,10 @@ all                   9      6      3      0' ]
     [ "$output" = 'check.py: echo printed a line that is not an object with a "name"' ]
     run -1 check --only top_k/one jq -c '{name, id}'
     [[ $output == *'top_k/one: the answer has no ids, probs'* ]]
+    run -1 check --only top_k/one jq -c '{name, id, ids: null, probs: []}'
+    [[ $output == *'top_k/one: ids and probs are not lists of numbers'* ]]
+    run -1 check --only top_k/one jq -c '{name, id, ids: .stages[-1].ids, probs: [null]}' # NaN in JavaScript's JSON
+    [[ $output == *'top_k/one: ids and probs are not lists of numbers'* ]]
+    run -1 check --only top_k/two jq -c '{name, id, ids: .stages[-1].ids, probs: .stages[-1].probs[1:]}'
+    [[ $output == *'top_k/two: token '*' has probability '* ]]
 }

@@ -20,19 +20,20 @@ def fault(line, got):
     absent = [member for member in ("ids", "probs", "id") if member not in (got or {})]
     if absent:
         return f"the answer has no {', '.join(absent)}" if got else "no answer"
-    last, kept = line["stages"][-1], dict(zip(got["ids"], got["probs"]))
-    missing = [i for i in last["ids"] if i not in kept]
-    if len(got["ids"]) != last["n"]:
+    last, ids, probs = line["stages"][-1], got["ids"], got["probs"]
+    if not (isinstance(ids, list) and isinstance(probs, list) and None not in probs):
+        return "ids and probs are not lists of numbers"
+    kept = dict(zip(ids, probs + [float("nan")] * len(ids)))  # of too few probabilities the last are NaN
+    missing = [i for i in last["ids"] if i not in ids]
+    if len(ids) != last["n"]:
         more = f", without {missing[0]}" if missing else ""
-        return f"{len(got['ids'])} tokens are kept{more}; expected are {last['n']}"
+        return f"{len(ids)} tokens are kept{more}; expected are {last['n']}"
     if missing:
         return f"token {missing[0]} is not kept"
     for i, want in zip(last["ids"], last["probs"]):
         if not abs(kept[i] - want) <= max(PROBABILITY * want, SMALLEST):  # NaN is not, either
             return f"token {i} has probability {kept[i]:.7g}; expected is {want:.7g}"
-    if got["id"] != line["id"]:
-        return f"token {got['id']} is chosen; expected is {line['id']}, draw {line['draw']}"
-    return None
+    return None if got["id"] == line["id"] else f"token {got['id']} is chosen; expected is {line['id']}, draw {line['draw']}"
 
 
 def vectors():
@@ -42,9 +43,8 @@ def vectors():
 
 
 def answers(command, lines):
-    text = "".join(json.dumps(line) + "\n" for line in lines)
     try:
-        done = subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines), stdout=subprocess.PIPE, text=True)
         if done.returncode:
             print(f"{command[0]} ended with status {done.returncode}")
         return {got["name"]: got for got in map(json.loads, done.stdout.splitlines())}
