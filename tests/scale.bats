@@ -424,6 +424,13 @@ parallel_sh() {
     refuses "parallel.sh: '-oids' would be written by all blocks; redirect the output" -n 50 a.f32 -oids
     refuses "sampl: --row-base: mirostat_v2 needs the rows before this part; with --independent it does not" -b 2 -n 50 a.f32 --mirostat 2
     refuses "sampl: unknown option '--bogus'" -n 50 a.f32 --bogus
+    # results of all rows
+    refuses "sampl: --vs, --sweep and --against cannot be used with --shard: *" -b 2 -n 50 a.f32 --vs '--temp 2'
+    refuses "parallel.sh: '--report' reports on one run, not on blocks" -b 2 -n 50 a.f32 --report --against a.f32
+    refuses "parallel.sh: '--draws' reports on one run, not on blocks" -b 2 -n 50 a.f32 --draws ids
+    refuses "parallel.sh: '--expect' reports on one run, not on blocks" -b 2 -n 50 a.f32 -s 5 --expect @ids
+    refuses "parallel.sh: '--expect' reports on one run, not on blocks" a.npy -s 5 --expect=@ids
+    parallel_sh -b 7 -n 50 a.f32 -s 5 --vs '--temp 2' | cmp - <(sampl -n 50 -s 5 --vs '--temp 2' a.f32)
     parallel_sh -h | grep -q '^usage:'
     # a program named parallel that is not GNU parallel, such as that of moreutils
     printf '%s\n' '#!/bin/sh' 'exit 1' >"$T/parallel"

@@ -9,8 +9,8 @@ usage: parallel.sh [-f FORMAT] [-j JOBS] [-S LOGINS] [-b ROWS] -n N FILE [OPTION
        parallel.sh [-f FORMAT] [-j JOBS] [-S LOGINS] FILE [OPTION...]
 
 Cuts FILE, in FORMAT (without -f what its name ends with), into blocks of whole rows, runs `sampl OPTION...` on each block, and prints
-what one run over the whole file prints. Raw rows, f32, f16 or bf16, have N numbers each. Those of npy, safetensors and kld are
-counted by sampl, see --shard.
+what one run over the whole file prints. Pages and --stats come for each block. Raw rows, f32, f16 or bf16, have N numbers each. Those of
+npy, safetensors and kld are counted by sampl, see --shard.
 
   -j JOBS    runs at a time, on each machine; without it one for each core
   -S LOGINS  machines to run on, as parallel's --sshlogin takes them: host,user@host,8/host; ':' is this one. Each must have sampl, and
@@ -81,6 +81,7 @@ for option; do
     esac
     last=$option
     case $option in
+    --expect | --expect=* | --draws | --draws=* | --report) die "'${option%%=*}' reports on one run, not on blocks" ;;
     -o* | --output | --output=*) die "'$option' would be written by all blocks; redirect the output" ;;
     esac
 done
@@ -121,6 +122,7 @@ if [ -n "$size" ]; then
         exit
     fi
     check --row-base $((all > rows))
+    [ "$all" -le "$rows" ] || check -f auto --shard 2/2 # refuses tables of blocks
     blocks() {
         in_parallel "$@" --pipepart -a "$file" --recend '' --block $((rows * row)) \
             "$command --row-base {= \$_ = (seq() - 1) * $rows =}"
