@@ -108,3 +108,20 @@ END
     "$GET/llama-perplexity.sh" m.gguf text.txt out.kld
     [ "$(<asked)" = '-m m.gguf -f text.txt -c 512 --kl-divergence-base out.kld' ]
 }
+
+# The script has the name of the library, and lies in the folder where Python looks first.
+@test "vllm.py imports the library of this name, and writes rows that sampl reads" {
+    mkdir lib
+    cat >lib/vllm.py <<'END'
+from types import SimpleNamespace as Of
+SamplingParams = Of
+class LLM:
+    def __init__(self, model, max_logprobs, logprobs_mode): assert (max_logprobs, logprobs_mode) == (-1, 'raw_logits')
+    def generate(self, prompts, params):
+        steps = [{2: Of(logprob=1.5), 0: Of(logprob=0.5)}, {1: Of(logprob=3.0), 2: Of(logprob=-1.0)}]
+        return [Of(prompt_token_ids=[7, 8], outputs=[Of(token_ids=[0, 1], logprobs=steps)])]
+END
+    PYTHONPATH=$PWD/lib PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$GET/vllm.py" m 'By the' 2 >rows.jsonl
+    [ "$(head -n 1 rows.jsonl)" = '{"ids": [2, 0], "logits": [1.5, 0.5], "accept": 0, "prompt_tokens": [7, 8]}' ]
+    [ "$(sampl --temp 0 rows.jsonl | xargs)" = '2 1' ]
+}

@@ -11,6 +11,7 @@ import sys
 if len(sys.argv) != 4:
     sys.exit(__doc__)
 
+sys.path.pop(0) # this file has the name of the library
 from vllm import LLM, SamplingParams
 
 name, prompt, n = sys.argv[1:]

@@ -6,8 +6,8 @@
 #     cat OUT.*                                 # when all are done: what one run prints
 #     PARTS=16 sbatch --array=7 slurm-array.sh OUT OPTION... FILE...    # task 7 again, of the 16
 #
-# Tasks are counted from 1. A part that failed leaves no file. The seed is the number of the array, so that it is the same for all its
-# tasks; give --seed to choose it, and to run single tasks again.
+# Tasks are counted from 1. A part that stopped at an error leaves no file. The seed is the number of the array, so that it is the same for
+# all its tasks; give --seed to choose it, and to run single tasks again.
 #SBATCH --job-name=sampl
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=1
