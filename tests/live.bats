@@ -57,21 +57,25 @@ class AutoTokenizer:
     def decode(self, token): return f"[{token}]"
 END
     cat >server.py <<'END'
-import json
+import json, os
 from http.server import BaseHTTPRequestHandler, HTTPServer
 import numpy as np
 from rows import next_row, prompt
 class Handler(BaseHTTPRequestHandler):
     def log_message(self, *words): pass
+    def do_GET(self): self.answer({"eos_token": "</s>"} if self.path == "/props" else {})
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tokenize":
-            reply = {"tokens": prompt}
+            reply = {"tokens": [int(os.environ.get("EOS", 4095))] if body["content"] == "</s>" else prompt}
         else:
             x = next_row(body["prompt"]).astype(np.float64)
             x -= x.max() + np.log(np.exp(x - x.max()).sum())
             best = np.argsort(-x, kind="stable")[:body["n_probs"]]
-            reply = {"completion_probabilities": [{"top_logprobs": [{"id": int(i), "logprob": float(x[i]), "token": f"[{i}]"} for i in best]}]}
+            reply = {"completion_probabilities": [{"top_logprobs": [{"id": int(i), "logprob": float(x[i]), "token": f"[{i}]"} for i in best]}],
+                     "stop_type": "eos"}  # of the server's own token
+        self.answer(reply)
+    def answer(self, reply):
         data = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))
@@ -110,4 +114,14 @@ END
     timeout 60 /usr/bin/python3 "$ROOT/samples/live/llama-cpp-python.py" model 'a prompt' 32 -s 2 --top-k 5 >five
     cmp got five
     [ ! -s notes ]
+    # It ends before the token that ends the text.
+    local ids end
+    mapfile -t ids <"$ROOT/samples/austen-gen.tokens"
+    end=${ids[5]}
+    mkfifo third
+    EOS=$end /usr/bin/python3 server.py >third 3>&- &
+    read -r number <third
+    LLAMA_SERVER=http://127.0.0.1:$number timeout 60 /usr/bin/python3 "$ROOT/samples/live/llama-server.py" 'a prompt' 32 4096 -s 2 >got
+    kill $!
+    [ "$(<got)" = "$(sed "s/\[$end\].*//" want)" ]
 }

@@ -16,28 +16,27 @@ prompt, number, n_probs, *options = sys.argv[1:]
 server = os.environ.get("LLAMA_SERVER", "http://127.0.0.1:8080")
 
 
-def post(path, body):
-    request = urllib.request.Request(server + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+def ask(path, body=None):
+    request = urllib.request.Request(server + path, body and json.dumps(body).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request) as reply:
         return json.load(reply)
 
 
-tokens = post("/tokenize", {"content": prompt, "add_special": True})["tokens"]
+tokens = ask("/tokenize", {"content": prompt, "add_special": True})["tokens"]
+ends = ask("/tokenize", {"content": ask("/props")["eos_token"]})["tokens"]
 sampl = subprocess.Popen(["sampl", "-f", "json", "--prompt-tokens", ",".join(map(str, tokens)), *options],
                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 for _ in range(int(number)):
-    reply = post("/completion", {"prompt": tokens, "n_predict": 1, "n_probs": int(n_probs), "cache_prompt": True, "temperature": 0})
+    reply = ask("/completion", {"prompt": tokens, "n_predict": 1, "n_probs": int(n_probs), "cache_prompt": True, "temperature": 0})
     listed = reply["completion_probabilities"][0]["top_logprobs"]
     row = {"ids": [t["id"] for t in listed], "logprobs": [t["logprob"] for t in listed]}
     sampl.stdin.write(json.dumps(row).encode() + b"\n")
     sampl.stdin.flush()
     line = sampl.stdout.readline()
-    if not line:
+    if not line or int(line) in ends: # the reply's stop_type is about the server's own token
         break
     tokens.append(int(line))
     text = next(t["token"] for t in listed if t["id"] == tokens[-1])
     print(text, end="", flush=True)
-    if reply.get("stop_type") == "eos":
-        break
 sampl.stdin.close()
 sys.exit(sampl.wait())
