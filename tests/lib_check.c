@@ -65,6 +65,7 @@ static void check_words(void)
         {{"--samplers", "x"}, NULL, "x"},
         {{NULL}, "{\"temperature\":\"x\"}", "params: temperature is not a number"},
         {{NULL}, "{\"none\":1}", "params: unknown parameter 'none'"},
+        {{NULL}, "{\"json_schema\":{\"const\":1e400}}", "params: --json-schema: /const is not within the range"},
         {{NULL}, "[1]", "params: not a JSON object"},
         {{NULL}, "{", "params: byte 0: not JSON"},
         {{NULL}, "", "params: "},
@@ -131,6 +132,7 @@ static void check_rows(void)
     logits[7] = NAN;
     check(sampl_row(sequence, &row, &token) == SAMPL_DATA && says(chain, "logit 7 is NaN"), "NaN");
     check(sampl_params(sequence, "{\"top_k\":1.5e9}") == SAMPL_OK && says(chain, NULL), "params");
+    check(sampl_params(sequence, NULL) == SAMPL_OK && says(chain, NULL), "no params");
     check(sampl_params(sequence, "{\"top_k\":\"1\"}") == SAMPL_DATA && says(chain, "params: top_k"), "wrong params");
     check(sampl_prompt(sequence, ids, 3) == SAMPL_OK && sampl_accept(sequence, UINT32_MAX) == SAMPL_OK, "tokens");
     sampl_sequence_free(sequence);
@@ -154,6 +156,26 @@ static void check_grammar(void)
     check(!sampl_accept(sequence, 1) && !sampl_row(sequence, &row, &token) && token.id == 4, "the end");
     sampl_sequence_free(sequence);
     sampl_chain_free(chain);
+    sampl_vocab_free(vocab);
+}
+
+// The grammar of a schema in params has the spelling of the schema's numbers.
+static void check_schema(void)
+{
+    const char *const texts[] = {"9007199254740992", "9007199254740993", "9007199254740994", "</s>"};
+    const char *const params = "{\"top_k\":1,\"json_schema\":{\"const\":9007199254740993}}";
+    const float logits[4] = {3, 2, 4, 1};
+    struct sampl_vocab *const vocab = sampl_vocab(texts, NULL, 4);
+    struct sampl_chain *const chains[] = {sampl_chain(vocab, NULL, 0, params), sampl_chain(vocab, NULL, 0, NULL)};
+    const struct sampl_row row = {.logits = logits, .n = 4};
+    struct sampl_token token;
+    for (size_t i = 0; i < 2; i++) {
+        struct sampl_sequence *const sequence = sampl_sequence(chains[i], 0);
+        check(!sampl_params(sequence, i ? params : NULL), "params with a schema, or none");
+        check(!sampl_row(sequence, &row, &token) && token.id == 1, "the number of the schema");
+        sampl_sequence_free(sequence);
+        sampl_chain_free(chains[i]);
+    }
     sampl_vocab_free(vocab);
 }
 
@@ -254,5 +276,6 @@ int main(int argc, char **argv)
     check_words();
     check_rows();
     check_grammar();
+    check_schema();
     return 0;
 }

@@ -51,23 +51,6 @@ bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input
     return true;
 }
 
-// Replaces the schema among the parameters by a tree with the spelling of its numbers, which its grammar depends on.
-// cJSON keeps doubles only.
-static bool spell_schema(const char *text, size_t len, cJSON *params, struct err *e)
-{
-    cJSON *const schema = cJSON_GetObjectItemCaseSensitive(params, "json_schema");
-    struct err odd;
-    if (!schema || !schema->child)
-        return true;
-    cJSON *const whole = json_parse(text, len, JSON_EXACT, &odd);
-    if (!whole && odd.status == STATUS_USAGE) // the row is not exact JSON: keeps the doubles
-        return true;
-    cJSON *const spelt =
-        cJSON_DetachItemFromObjectCaseSensitive(cJSON_GetObjectItemCaseSensitive(whole, "params"), "json_schema");
-    cJSON_Delete(whole);
-    return (spelt && cJSON_ReplaceItemViaPointer(params, schema, spelt)) || err_from_fault(e, fault_memory());
-}
-
 bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
                     struct err *e)
 {
@@ -84,9 +67,7 @@ bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t
     r->params = cJSON_IsNull(params) ? NULL : params;
     if (r->params && !cJSON_IsObject(params))
         return err_set(e, STATUS_DATA, "\"params\" is not an object");
-    if (r->params && !json_keep_spelling(object, text, len))
-        return err_from_fault(e, fault_memory());
-    return !r->params || spell_schema(text, len, params, e);
+    return !r->params || json_keep_spelling(object, text, len) || err_from_fault(e, fault_memory());
 }
 
 // ---- the file of --params

@@ -32,8 +32,9 @@ cJSON *json_parse(const char *text, size_t len, enum json_rigour rigour, struct 
 // short.
 cJSON *json_parse_object(const void *text, size_t len, const char *what, struct err *e);
 
-// Gives the numbers of a tree that was parsed from text[0..len) their spelling as valuestring, for messages; they stay
-// cJSON_Number. Ends without an error where the text is not as JSON_EXACT wants it. Returns false if memory is short.
+// Gives the numbers of a tree that was parsed from text[0..len) their spelling as valuestring, for messages and
+// schemas; they stay cJSON_Number. Ends without an error where the text is not as JSON_EXACT wants it. Returns false if
+// memory is short.
 bool json_keep_spelling(cJSON *root, const char *text, size_t len);
 
 // Returns true if no string and no name inside an array or object holds a NUL, or value is NULL. Else the error names

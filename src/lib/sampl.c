@@ -201,7 +201,7 @@ int sampl_params(struct sampl_sequence *sequence, const char *params)
     struct err *const e = begin_call(chain);
     locale_t c;
     const locale_t own = begin_numbers(&c);
-    cJSON *const tree = parse_params(params, e);
+    cJSON *const tree = params ? parse_params(params, e) : NULL;
     if (tree)
         session_change(&chain->sessions, sequence->session, tree, e);
     cJSON_Delete(tree);

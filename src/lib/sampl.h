@@ -76,8 +76,8 @@ struct sampl_sequence;
 SAMPL_API struct sampl_sequence *sampl_sequence(struct sampl_chain *chain, uint64_t offset);
 SAMPL_API void sampl_sequence_free(struct sampl_sequence *sequence); // may be NULL
 
-// Changes parameters from the next row on, as the "params" of a row do. History and generators go on. After an error
-// the parameters are those before.
+// Changes parameters from the next row on, as the "params" of a row do. History and generators go on. If params is
+// NULL, or after an error, the parameters are those before.
 SAMPL_API int sampl_params(struct sampl_sequence *sequence, const char *params);
 
 // Accepts n tokens of the prompt: they join the history that penalties read, and a grammar does not see them. Must be

@@ -246,11 +246,24 @@ static bool read_grammar(struct change *ch, const cJSON *item)
     return true;
 }
 
+// Makes numbers print as they were spelt (json_keep_spelling), since a grammar depends on the spelling.
+static void print_spelling(cJSON *item)
+{
+    for (; item; item = item->next) {
+        if (cJSON_IsNumber(item) && item->valuestring)
+            item->type = cJSON_Raw | (item->type & ~0xff);
+        print_spelling(item->child);
+    }
+}
+
 // Reads a schema. As in llama-server, an empty schema means any object.
 static bool read_schema(struct change *ch, const cJSON *item)
 {
     const bool empty = cJSON_IsObject(item) && !item->child;
-    char *const text = empty ? strdup("{\"type\":\"object\"}") : cJSON_PrintUnformatted(item);
+    cJSON *const schema = empty ? cJSON_CreateRaw("{\"type\":\"object\"}") : cJSON_Duplicate(item, true);
+    print_spelling(schema);
+    char *const text = schema ? cJSON_PrintUnformatted(schema) : NULL;
+    cJSON_Delete(schema);
     const bool ok = text ? set_row_grammar(ch, text, true) : err_from_fault(ch->e, fault_memory());
     free(text);
     return ok && need_vocab(ch);
