@@ -144,7 +144,7 @@ static void read_number_setting(struct foreign *f, const struct setting *s, cons
     const bool is = is_number(item, &v);
     if (row)
         name_set_add(&f->given, (size_t)(row - f->a->typed.options->row));
-    if (!is && !foreign_is_on(item))
+    if ((!is || (row && row->flag)) && !foreign_is_on(item))
         return;
     char text[NUMBER_TEXT];
     if (row && row->flag)
