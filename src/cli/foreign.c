@@ -161,6 +161,21 @@ static void read_number_setting(struct foreign *f, const struct setting *s, cons
         name_set_add(&f->active, (size_t)(row - f->a->typed.options->row));
 }
 
+// Reads a seed. A negative one, or the greatest, is none in particular. 1e3 loses its exponent; large numbers are set
+// as they are spelt, since doubles lack digits.
+static void read_seed(struct foreign *f, const cJSON *item)
+{
+    char text[NUMBER_TEXT];
+    double v;
+    if (!is_number(item, &v)) {
+        if (foreign_is_on(item))
+            f->failed = !err_set(f->e, STATUS_USAGE, "%s is not a number", item->string);
+    } else if (v >= 0.0 && v != UINT32_MAX) {
+        const bool exact = v == trunc(v) && v < 0x1p53;
+        foreign_set(f, "seed", exact ? (snprintf(text, sizeof text, "%.0f", v), text) : item->valuestring);
+    }
+}
+
 // ---- settings that are no numbers
 
 // Adds the bias of a token, ID+BIAS or "TEXT"+BIAS. Without an amount, or with one that is false or null, the token is
@@ -276,14 +291,11 @@ void foreign_setting(struct foreign *f, const cJSON *item)
 {
     const struct setting *const s = setting_of_preset(item->string);
     const bool on = foreign_is_on(item);
-    char text[NUMBER_TEXT];
-    double v;
     if (cJSON_IsNull(item))
         return;
     switch (s ? s->form : SETTING_NUMBER) {
-    case SETTING_SEED: // a negative one, or the greatest, is none in particular
-        if (is_number(item, &v) && v >= 0.0 && v != UINT32_MAX)
-            foreign_set(f, "seed", (snprintf(text, sizeof text, "%.0f", v), text));
+    case SETTING_SEED:
+        read_seed(f, item);
         break;
     case SETTING_BIASES:
         setting_biases(item, read_bias, f);

@@ -33,16 +33,18 @@ bool args_leave_out(struct args *a, struct builder *names, struct err *e)
 static bool would_differ(const struct args *a, const struct option_row *row)
 {
     const struct catalog *const c = a->typed.options->catalog;
-    const struct context context = {.bans = &(struct bans){.n_ends = 1}};
+    const struct context context = {0};
     double neutral[CATALOG_MOST];
     catalog_neutral(c, neutral);
     if (!row->param)
         return strncmp(row->name, "dry-", 4) != 0;
-    for (size_t i = 0; samplers[i] && a->typed.value[row->number] != neutral[row->number]; i++)
+    if (a->typed.value[row->number] == neutral[row->number])
+        return false;
+    for (size_t i = 0; samplers[i]; i++)
         if (!sampler_internal(i) && sampler_param(samplers[i], row->name) &&
             catalog_enables(c, i, a->typed.value, &context))
             return true;
-    return false;
+    return !strcmp(row->name, "mirostat") || !strcmp(row->name, "min-tokens"); // whose stages no chain names
 }
 
 // Prints a note unless the run has printed it for another chain.
