@@ -154,14 +154,14 @@ lists() {
     for k in 30 1000; do
         sampl -n 4096 -s 1 --rows :3 --neutral --emit list=$k -O json "$AUSTEN" 2>/dev/null |
             sampl -s 1 --samplers top_n_sigma --top-nsigma 1.5 2>note >/dev/null
-        [ "$(grep -o '[0-9] of 3 rows.*' note)" = "$([ $k = 1000 ] || echo '2 of 3 rows come out as full rows would, and this chain may need whole rows')" ]
+        [ "$(grep -o '[0-9] of 3 rows.*' note)" = "$([ $k = 1000 ] || echo '2 of 3 rows are known to come out as full rows would, and this chain may need whole rows')" ]
     done
 }
 
 @test "top_n_sigma needs whole rows where a server lists log-probabilities, whatever cuts behind it" {
     local reply='{"completion_probabilities":[{"id":2,"token":"t","logprob":-0.5,"top_logprobs":[{"id":2,"token":"t","logprob":-0.5},{"id":1,"token":"u","logprob":-1.2}]}]}'
     run -0 --separate-stderr sampl -n 60 -s 1 --top-nsigma 1 <<<"$reply"
-    [[ $stderr == *'0 of 1 rows come out as full rows would, and this chain needs whole rows' ]]
+    [[ $stderr == *'0 of 1 rows are known to come out as full rows would, and this chain needs whole rows' ]]
     run -0 --separate-stderr sampl -n 60 -s 1 --samplers 'top_k;top_n_sigma' --top-nsigma 1 <<<"$reply"
     [[ $stderr == *'the others need more: ask the server for 50' ]]
 }

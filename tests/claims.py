@@ -217,30 +217,30 @@ def lists(case):
         return done.stderr.decode(), done.returncode
     listed = rng.randrange(1, case.n)
     text, code = notes(listed)
-    held = re.search(r"rows list up to (\d+) tokens, which hold (\S+) to (\S+) of the probability; (\d+) of (\d+) rows come out", text)
+    held = re.search(r"rows list up to (\d+) tokens, which hold (\S+) to (\S+) of the probability; (\d+) of (\d+) rows are known to come out", text)
     if held:
         reply = json.loads(pathlib.Path("list.json").read_text())["completion_probabilities"]
         sums = [sum(math.exp(t["logprob"]) for t in p["top_logprobs"]) for p in reply]
         out = subprocess.run([SAMPL, "-s", "7", *width, *chain, "-O", "json", "list.json"], capture_output=True, env=ENV).stdout.decode()
         exact = [json.loads(line).get("exact", True) for line in out.splitlines()]
         case.claim("lists hold", abs(min(sums) - float(held[2])) < 0.0051 and abs(max(sums) - float(held[3])) < 0.0051, held[0], sums)
-        case.claim("rows come out as full rows would", (sum(exact), len(exact)) == (int(held[4]), int(held[5])), held[0], exact)
+        case.claim("rows are known to come out as full rows would", (sum(exact), len(exact)) == (int(held[4]), int(held[5])), held[0], exact)
         case.claim("rows list up to", int(held[1]) == max(len(p["top_logprobs"]) for p in reply), held[0])
-    m = re.search(r"; (\d+) of (\d+) rows come out.*ask the server for (more than )?(\d+)", text)
+    m = re.search(r"; (\d+) of (\d+) rows are known to come out.*ask the server for (more than )?(\d+)", text)
     if m:
         case.claim("ask for more than the list has", int(m[4]) + bool(m[3]) > listed, m[0])
         if int(m[4]) <= case.n - 1:
             longer, code2 = notes(int(m[4]) + (1 if m[3] else 0))
-            k = re.search(r"; (\d+) of (\d+) rows come out", longer)
+            k = re.search(r"; (\d+) of (\d+) rows are known to come out", longer)
             case.claim("more rows with the asked length", code2 != code or not k or int(k[1]) >= int(m[1]) or "more than" in longer, m[0], longer)
     if m and width:
         longer, code2 = notes(case.n)
-        k = re.search(r"; (\d+) of (\d+) rows come out", longer)
+        k = re.search(r"; (\d+) of (\d+) rows are known to come out", longer)
         case.claim("some list is long enough", code2 != 0 or not k or k[1] == k[2], m[0], longer)
     if "this chain needs whole rows" in text and width:
         for length in (case.n - 2, case.n - 1):
             longer, code2 = notes(length)
-            k = re.search(r"; (\d+) of (\d+) rows come out", longer)
+            k = re.search(r"; (\d+) of (\d+) rows are known to come out", longer)
             case.claim("this chain needs whole rows", bool(k) or code2 != 0, length, text, longer)
 
 

@@ -75,7 +75,7 @@ exact() {
 @test "one note says how many rows are not exact, and there is none if all are" {
     reply 1=-1,2=-2 1=-2,2=-1 >list.json
     sampl -s 1 --samplers top_k --top-k 40 list.json 2>note
-    [ "$(cat note)" = 'sampl: note: rows list up to 2 tokens, which hold 0.50 to 0.50 of the probability; 0 of 2 rows come out as full rows would, the others need more: ask the server for 50' ]
+    [ "$(cat note)" = 'sampl: note: rows list up to 2 tokens, which hold 0.50 to 0.50 of the probability; 0 of 2 rows are known to come out as full rows would, the others need more: ask the server for 50' ]
     sampl -s 1 --samplers top_k --top-k 1 list.json 2>note
     [ ! -s note ]
 }
@@ -188,9 +188,9 @@ exact() {
 @test "each chain and each file is counted, and the advice fits the chain" {
     local ten=$ROOT/tests/cases/list-ten.json
     sampl -s 1 --samplers top_k --top-k 3 --vs 'v: --top-k 40' "$ten" 2>note >/dev/null
-    grep -q "in 'v' 0 of 3 rows come out as full rows would, the others need more: ask the server for 50" note
+    grep -q "in 'v' 0 of 3 rows are known to come out as full rows would, the others need more: ask the server for 50" note
     sampl -s 1 --neutral "$ten" 2>note >/dev/null
-    grep -q '0 of 3 rows come out as full rows would, and this chain needs whole rows' note
+    grep -q '0 of 3 rows are known to come out as full rows would, and this chain needs whole rows' note
     sampl -s 1 --samplers 'typ_p;top_k' --typical .9 --top-k 2 "$ten" 2>note >/dev/null
     grep -q 'this chain needs whole rows' note
     reply "$(perl -e 'print join ",", map { "$_=" . (-5 - $_ / 1000) } 1 .. 100')" >list.json
@@ -393,9 +393,9 @@ lists() {
 
 @test "the note on lists names the chain that needs the longest list, and says nothing if all rows are exact" {
     for _ in 1 2; do echo '{"completion_probabilities":[{"id":0,"top_logprobs":[{"id":0,"logprob":-1},{"id":1,"logprob":-2},{"id":2,"logprob":-3}]}]}'; done >few.json
-    sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --top-k 5' few.json 2>&1 >/dev/null | grep -qF "in 'a' 0 of 2 rows come out as full rows would, the others need more: ask the server for 70"
+    sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --top-k 5' few.json 2>&1 >/dev/null | grep -qF "in 'a' 0 of 2 rows are known to come out as full rows would, the others need more: ask the server for 70"
     sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --samplers temperature' few.json 2>&1 >/dev/null |
-        grep -qF "in 'b' 0 of 2 rows come out as full rows would, and this chain needs whole rows"
+        grep -qF "in 'b' 0 of 2 rows are known to come out as full rows would, and this chain needs whole rows"
     sampl -s 1 --samplers top_k --top-k 2 --vs 'a: --top-k 3' few.json >/dev/null 2>notes
     run -1 grep -F 'full rows' notes
 }
@@ -488,7 +488,7 @@ lists() {
     [ "$(exact --samplers 'penalties;top_k' --top-k 2 --presence-penalty 1)" = 1 ]
     [ "$(sampl -s 1 --emit stats -O json --neutral --accept 3 list.json | grep -o '"accepted_prob":[a-z]*')" = '"accepted_prob":null' ]
     [ "$(sampl -s 1 --samplers top_k --top-k 1 list.json 2>&1)" = 1 ]
-    sampl -s 1 --neutral list.json 2>&1 >/dev/null | grep -q '0 of 1 rows come out as full rows would, and this chain needs whole rows'
+    sampl -s 1 --neutral list.json 2>&1 >/dev/null | grep -q '0 of 1 rows are known to come out as full rows would, and this chain needs whole rows'
     sampl -s 1 --samplers top_k --top-k 40 list.json 2>&1 >/dev/null | grep -q 'the others need longer lists: --emit list=50$'
 }
 

@@ -237,7 +237,7 @@ void note_partial(const struct job *j, const struct totals *t)
                  wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
     const char *const name = j->variants->n > 1 ? j->variants->of[chain].name : "";
     message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %s%.*s%s%" PRIu64
-                 " of %" PRIu64 " rows come out as full rows would, %s",
+                 " of %" PRIu64 " rows are known to come out as full rows would, %s",
                  listed, p->least, p->most, *name ? "in '" : "", err_clip(name, 80), name, *name ? "' " : "", p->exact,
                  p->rows, advice);
 }
