@@ -53,6 +53,8 @@ static void check_words(void)
         {{"--=1"}, NULL, "'--=1' is not an option"},
         {{"--rows", "1"}, NULL, "'--rows' is not an option of a chain"},
         {{"-n", "1"}, NULL, "'-n' is not an option of a chain"},
+        {{"-es7"}, NULL, "'-es7': give --escape by a word of its own"},
+        {{"-efalse"}, NULL, "'-efalse': give --escape by a word of its own"},
         {{"--preset", "chat"}, NULL, "'--preset': a chain opens no file and no preset"},
         {{"--grammar-file=x"}, NULL, "'--grammar-file=x': a chain opens no file and no preset"},
         {{"-jf", "x"}, NULL, "'-jf': a chain opens no file and no preset"},

@@ -25,6 +25,8 @@ static bool read_option(struct typed *t, struct words_of_chain *w, struct err *e
     const struct option_row *row = brief ? option_by_brief(t->options, name, strlen(name)) : NULL;
     if (!row)
         row = brief ? option_by_brief(t->options, name, 1) : option_by_name(t->options, name, len);
+    if (row && brief && row->flag && name[len]) // on the command line, -es7 is -e -s 7
+        return err_set(e, STATUS_USAGE, "'%s': give --%s by a word of its own", word, row->name);
     if (row ? option_names_file(row) : name_find(files, NAME_EXACT, name, len) >= 0)
         return err_set(e, STATUS_USAGE, "'%s': a chain opens no file and no preset", word);
     if (!row)
