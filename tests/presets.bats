@@ -240,6 +240,13 @@ refused() {
     printf 'do_sample: false\nrepetition_penalty: 1.2\n' |
         means greedy.yaml --samplers 'penalties;dry;temperature' --temp 0 --repeat-penalty 1.2 "${rest[@]}"
     printf 'custom_token_bans: 5, 7\n' | means bans.yaml --samplers "$first" -l 5-inf -l 7-inf "${rest[@]}"
+    printf 'repetition_penalty_range: 512.0\n' | means point.yaml --samplers "$first" --repeat-last-n 512 --dry-penalty-last-n 512
+    local key
+    for key in 'repetition_penalty_range: true' 'repetition_penalty_range: x' 'epsilon_cutoff: x'; do
+        echo "$key" >no-number.yaml
+        run -2 sampl --preset ./no-number.yaml --print-chain
+        [ "$output" = "sampl: --preset: ./no-number.yaml: ${key%%:*} is not a number" ] || { echo "$key: $output"; return 1; }
+    done
     printf 'guidance_scale: 2\ntemperature: 1\n' | refused lacking.yaml 'guidance_scale (2)'
 }
 

@@ -37,14 +37,15 @@ static void add_dynamic_temp(struct foreign *f, const char *on, const char *low,
 }
 
 // Reads the cut-offs that SillyTavern and text-generation-webui write in units of 1e-4. False if the item is no such
-// cut-off.
+// cut-off, or is no number.
 static bool cutoff_key(struct foreign *f, const cJSON *item)
 {
     char text[32];
     cJSON scaled = {.type = cJSON_Raw, .valuestring = text, .string = item->string};
-    if (!is_key(item, "epsilon_cutoff") && !is_key(item, "eta_cutoff"))
+    const double v = foreign_number(f, item->string, NAN);
+    if (isnan(v) || (!is_key(item, "epsilon_cutoff") && !is_key(item, "eta_cutoff")))
         return false;
-    snprintf(text, sizeof text, "%.9g", foreign_number(f, item->string, 0.0) * 1e-4);
+    snprintf(text, sizeof text, "%.9g", v * 1e-4);
     foreign_setting(f, &scaled);
     return true;
 }
@@ -152,14 +153,19 @@ static void kobold_finish(struct foreign *f)
 
 // ---- text-generation-webui
 
+// Reads a range, which is that of DRY, too; 0 is the whole text.
 static bool webui_key(struct foreign *f, const cJSON *item)
 {
-    const char *const range = item->valuestring;
+    char all[] = "-1", name[] = "dry_penalty_last_n";
+    cJSON range = *item;
     if (!is_key(item, "repetition_penalty_range"))
         return cutoff_key(f, item);
-    const bool all = foreign_number(f, item->string, 1.0) == 0.0;
-    foreign_set(f, "repeat-last-n", all ? "-1" : range);
-    foreign_set(f, "dry-penalty-last-n", all ? "-1" : range);
+    if (foreign_number(f, item->string, 1.0) == 0.0)
+        range.valuestring = all;
+    foreign_setting(f, &range);
+    range.string = name;
+    if (!f->failed)
+        foreign_setting(f, &range);
     return true;
 }
 
