@@ -9,7 +9,7 @@ static bool is_of_dialect(struct foreign *f, const struct dialect *d)
     if (d->member)
         return cJSON_IsObject(f->settings);
     if (d->identify)
-        return d->identify(f);
+        return d->identify(f) && (!f->settings || cJSON_IsObject(f->settings)); // NULL: memory is short
     for (size_t i = 0; i < sizeof d->marks / sizeof *d->marks; i++)
         if (has_key(f->root, d->marks[i][0]) && (!d->marks[i][1] || has_key(f->root, d->marks[i][1])))
             return true;
