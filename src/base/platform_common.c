@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What WebAssembly and Windows have in common: no limit of the stack, no signals of POSIX, no mode of a file.
+// Services that are alike on WebAssembly and Windows, which limit no stack and have neither POSIX signals nor modes of
+// files.
 #include "base/platform.h"
 
 #if defined __wasi__ || defined _WIN32

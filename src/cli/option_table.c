@@ -6,6 +6,7 @@
 #include "samplers/engine.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 
 // Returns the arguments whose chain a setter gets.
 static struct args *args_of(struct typed *t) { return (struct args *)(void *)t; }
+static_assert(offsetof(struct args, typed) == 0, "typed is the first member");
 
 // Checks the value of a flag that has no effect.
 static bool set_nothing(const struct option_row *row, const char *value, struct typed *t, struct err *e)

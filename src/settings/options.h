@@ -120,6 +120,8 @@ enum origin {
     ORIGIN_PRESET
 };
 
+// Which options of a chain were given, and their values. Starts as {.options = ...} and typed_defaults. The owner frees
+// the lists of `settings`.
 struct typed {
     const struct options *options;
     unsigned char given[OPTIONS_MOST]; // enum origin of each row
