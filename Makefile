@@ -2,7 +2,8 @@
 # GNU make. `make help` lists the targets.
 
 CC      ?= cc
-CFLAGS  ?= -O2 -g
+# Programs with sanitizers compile in half the time with -O1.
+CFLAGS  ?= $(if $(SAN),-O1,-O2) -g
 PREFIX  ?= /usr/local
 DESTDIR ?=
 

@@ -37,11 +37,17 @@ part() {
     pick $(((SAMPL_TEST_TURN + $2) % $1 + 1))/"$1" ''
 }
 
-# In the short form each compiler's sanitizers run a tenth of the tests, not the same one, and a twentieth of the cases of many tests.
+# san_make TARGET...: builds with gcc's sanitizers. Two steps use the objects: one waits for the other.
+san_make() {
+    mkdir -p build
+    flock build/san.lock make -s SAN=address,undefined WERROR=1 "$@"
+}
+
+# In the short form each compiler's sanitizers run a sixteenth of the tests, not the same one, and a twentieth of the cases of many tests.
 gcc_sanitizers() {
-    make -s SAN=address,undefined WERROR=1 all units
-    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 10 0) suite build/san
-    ran "gcc's sanitizers: $(pick "part $(part 10 0) of the tests, step 20" 'all tests, step 1')"
+    san_make all units
+    SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 16 0) suite build/san
+    ran "gcc's sanitizers: $(pick "part $(part 16 0) of the tests, step 20" 'all tests, step 1')"
 }
 
 # fuzz_build: builds with clang's sanitizers. One build serves three steps: the others wait for it.
@@ -54,9 +60,9 @@ fuzz_build() {
 clang_sanitizers() {
     [ "$form" = short ] || make -s BUILD=build/clang CC=clang WERROR=1 all units
     fuzz_build
-    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 10 4) \
+    SAMPL_TEST_WITHOUT=injection SAMPL_TEST_DOCUMENTS=no SAMPL_TEST_STEP=$(pick 20 1) SAMPL_TEST_PART=$(part 16 8) \
         suite build/fuzz
-    ran "clang's sanitizers: $(pick "part $(part 10 4) of the tests, step 20" 'all tests, step 1')"
+    ran "clang's sanitizers: $(pick "part $(part 16 8) of the tests, step 20" 'all tests, step 1')"
 }
 
 # targets N: prints each N-th target of the fuzzer; the commit's hash selects them.
@@ -80,10 +86,10 @@ fuzzer() {
     fi
 }
 
-# In the short form clang-tidy checks an eighth of the sources.
+# In the short form clang-tidy checks a sixteenth of the sources.
 lint() {
-    JOBS=1 make -s lint LINT_PART="$(part 8 0)"
-    ran "lint: $(pick "clang-tidy on part $(part 8 0) of the sources" 'clang-tidy on all sources'), the other tools on all"
+    JOBS=1 make -s lint LINT_PART="$(part 16 0)"
+    ran "lint: $(pick "clang-tidy on part $(part 16 0) of the sources" 'clang-tidy on all sources'), the other tools on all"
 }
 
 # Tarball, Debian package and static program. The suite runs on the static program: every twentieth case in the short form, on one
@@ -160,7 +166,7 @@ same() {
 library() {
     mkdir -p build
     flock build/lib.lock make -s check-library COUNT="$(pick 500 50000)" SEED="$SEED"
-    make -s SAN=address,undefined lib
+    san_make lib
     gcc -D_GNU_SOURCE -fsanitize=address,undefined -Isrc/lib -o build/san/lib_check tests/lib_check.c build/san/libsampl.so.0 \
         -Wl,-rpath,"$PWD/build/san" -pthread -lm
     local words=(once --seed 3 --temp 1.7 --top-p 0.9)
