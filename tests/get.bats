@@ -72,6 +72,11 @@ print(json.dumps(x))' "$@"
     echo '{"tokens": [1, 22, 333]}' >answer
     LLAMA_SERVER=http://box:1 "$GET/llama-server.sh" 'say "é"' 8 10 ids >reply.json
     [ "$(<ids)" = '1 22 333' ]
+    # Without a server there is one message, that of curl, and no file of ids.
+    printf '#!/bin/sh\ncat >/dev/null; echo "curl: no server" >&2; exit 7\n' >bin/curl
+    run -7 "$GET/llama-server.sh" x 8 10 none
+    [ "$output" = 'curl: no server' ]
+    [ ! -e none ]
 }
 
 @test "sglang.sh, ollama.sh and openai.sh send the request of their server" {

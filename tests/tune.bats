@@ -59,6 +59,13 @@ setup() {
     jq -es 'all(.[]; .lost <= .05 and .lost > .05 - 1.01 / 256) and .[1].entropy > .[0].entropy' table
 }
 
+# Both ranges have the place where they meet, and the value that is found.
+@test "match.sh searches one option in two ranges that meet" {
+    "$MATCH" entropy=3 'temp=0.5:1 temp=1:0.6 temp=1.1:1' "${AUSTEN[@]}" -O json >table 2>err
+    jq -es 'length == 1 and .[0].entropy <= 3 and .[0].entropy > 2.99' table
+    [ "$(cat err)" = 'match.sh: temp=1.1:1 does not reach 3: of the values tried, entropy is 3.66 at least' ]
+}
+
 @test "match.sh says of an option that cannot come to the target how near it comes" {
     # 0 switches top-h off: it loses nothing there, and most of the text beside it.
     "$SAMPL" "${AUSTEN[@]}" -s 1 --neutral --vs '--top-h 0.3' -O json | jq -r 'select(.name != "base").lost * 1000 | round / 1000' >lost

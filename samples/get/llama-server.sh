@@ -12,9 +12,9 @@ print(json.dumps({"prompt": sys.argv[1], "n_predict": int(sys.argv[2]), "n_probs
 server=${LLAMA_SERVER:-http://127.0.0.1:8080}
 json='Content-Type: application/json'
 if [ $# -ge 4 ]; then
-    python3 -c 'import json, sys; print(json.dumps({"content": sys.argv[1], "add_special": True}))' "$1" |
-        curl -fsS "$server/tokenize" -H "$json" --data-binary @- |
-        python3 -c 'import json, sys; print(*json.load(sys.stdin)["tokens"])' >"$4"
+    tokens=$(python3 -c 'import json, sys; print(json.dumps({"content": sys.argv[1], "add_special": True}))' "$1" |
+        curl -fsS "$server/tokenize" -H "$json" --data-binary @-)
+    echo "$tokens" | python3 -c 'import json, sys; print(*json.load(sys.stdin)["tokens"])' >"$4"
 fi
 python3 -c "$body" "$1" "${2:-16}" "${3:-50}" |
     curl -fsS "$server/completion" -H "$json" --data-binary @-

@@ -86,15 +86,17 @@ specs() {
         }'
 }
 
-# table SPECS ARGUMENT...: prints sampl's table of the chains in a file's lines.
+# table SPECS ARGUMENT...: prints sampl's table of the chains in a file's lines. With `name` as a number, this names the first chain.
 table() {
     local vs=()
-    while read -r spec; do vs+=(--vs "$spec"); done <"$1"
+    while read -r spec; do vs+=(--vs "${name:+$((name++)): }$spec"); done <"$1"
     "$SAMPL" -s 1 "${arguments[@]}" --neutral "${vs[@]}" "${@:2}" "$file"
 }
 
-# measure SPECS: prints the column of each chain, and its overlap with the neutral chain: 1 if the option is off.
+# measure SPECS: prints the column of each chain, and its overlap with the neutral chain: 1 if the option is off. Two options may have one
+# value: numbers name the chains.
 measure() {
+    local name=1
     table "$1" -O tsv --columns "$column,overlap" 2>"$work/messages" >"$work/table" || { cat "$work/messages" >&2 && exit 2; }
     awk -F '\t' -v OFS='\t' -v c="$column" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR > 2 { print $at[c], $at["overlap"] }' "$work/table"
 }
@@ -160,7 +162,7 @@ awk -v c="$column" -v t="$target" '$7 > t || $8 < t {
     high = $7 > t
     why = $7 == 1e300 ? "none has a number for " c : sprintf("%s is %.3g at %s", c, high ? $7 : $8, high ? "least" : "most")
     printf("match.sh: %s does not reach %s: of the values tried, %s\n", $1, t, $7 > $8 ? "each one switches it off" : why) }' "$work/state" >&2
-awk -v t="$target" '$7 <= t && $8 >= t { print $5, $1 }' "$work/state" | specs >"$work/specs"
+awk -v t="$target" '$7 <= t && $8 >= t { print $5, $1 }' "$work/state" | specs | awk '!seen[$0]++' >"$work/specs"
 [ -s "$work/specs" ] || exit 1
 read -r base <"$work/specs"
 columns=$column,${column}_se
