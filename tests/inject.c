@@ -190,12 +190,6 @@ int mkstemp(char *template)
     return fd;
 }
 
-ssize_t pwrite(int fd, const void *from, size_t size, off_t at)
-{
-    NEXT(ssize_t, pwrite, int, const void *, size_t, off_t)
-    return fails("pwrite") ? -1 : next(fd, from, size, at);
-}
-
 int rename(const char *from, const char *to)
 {
     NEXT(int, rename, const char *, const char *)
@@ -224,11 +218,11 @@ int sched_getaffinity(pid_t process, size_t size, cpu_set_t *cores)
 static const struct {
     const char *name;
     long number;
-} calls[] = {{"read", SYS_read},       {"write", SYS_write},       {"openat", SYS_openat}, {"mmap", SYS_mmap},
-             {"lseek", SYS_lseek},     {"fstat", SYS_newfstatat},  {"fcntl", SYS_fcntl},   {"rename", SYS_rename},
-             {"unlink", SYS_unlink},   {"readlink", SYS_readlink}, {"fchmod", SYS_fchmod}, {"pwrite", SYS_pwrite64},
-             {"munmap", SYS_munmap},   {"close", SYS_close},       {"ioctl", SYS_ioctl},   {"getdents", SYS_getdents64},
-             {"madvise", SYS_madvise}, {"pread", SYS_pread64}};
+} calls[] = {{"read", SYS_read},     {"write", SYS_write},       {"openat", SYS_openat},       {"mmap", SYS_mmap},
+             {"lseek", SYS_lseek},   {"fstat", SYS_newfstatat},  {"fcntl", SYS_fcntl},         {"rename", SYS_rename},
+             {"unlink", SYS_unlink}, {"readlink", SYS_readlink}, {"fchmod", SYS_fchmod},       {"munmap", SYS_munmap},
+             {"close", SYS_close},   {"ioctl", SYS_ioctl},       {"getdents", SYS_getdents64}, {"madvise", SYS_madvise},
+             {"pread", SYS_pread64}};
 
 static void trapped(int signal, siginfo_t *info, void *context)
 {

@@ -210,13 +210,6 @@ int windows_fcntl(int fd, int what, ...)
     return -1;
 }
 
-ssize_t pwrite(int fd, const void *from, size_t n, int64_t at)
-{
-    const int64_t here = _lseeki64(fd, 0, SEEK_CUR);
-    const ssize_t wrote = here < 0 || _lseeki64(fd, at, SEEK_SET) < 0 ? -1 : _write(fd, from, (unsigned)n);
-    return here < 0 || _lseeki64(fd, here, SEEK_SET) < 0 ? -1 : wrote;
-}
-
 ssize_t readlink(const char *path, char *to, size_t n)
 {
     errno = EINVAL;

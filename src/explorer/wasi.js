@@ -106,7 +106,6 @@ function runWasi(module, args, store) {
     fd_read: (fd, list, n, got) => { const f = opened(fd); f.at += read(f, list, n, f.at, got); },
     fd_pread: (fd, list, n, at, got) => { read(seekable(fd), list, n, Number(at), got); },
     fd_write: (fd, list, n, got) => { const f = opened(fd); f.at += write(f, list, n, f.at, got); },
-    fd_pwrite: (fd, list, n, at, got) => { write(seekable(fd), list, n, Number(at), got); },
     fd_seek: (fd, by, from, to) => {
       const f = seekable(fd), at = Number(by) + (from === 1 ? f.at : from === 2 ? f.file.size() : 0);
       if (at < 0) fail("EINVAL");

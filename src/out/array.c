@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #define F16_OVERFLOW 65520.0f // the least number that rounds to infinity in f16
 
@@ -70,22 +69,16 @@ static void write_row(struct array *a, const struct record *r)
     }
 }
 
-// Fills in the header: the magic, the version, the length of the rest in two bytes, and a dictionary as Python writes
-// it.
-static void make_header(const struct array *a, uint64_t rows, char header[HEADER])
+// Writes the header: the magic, the version, the length of the rest in two bytes, and a dictionary as Python writes it.
+static void write_header(struct array *a, uint64_t rows)
 {
+    char header[HEADER];
     const int len = snprintf(
         header, HEADER, "\x93NUMPY\1%c%c%c{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }", 0,
         HEADER - 10, 0, a->narrow ? 2 : 4, rows, a->width);
     assert(len > 10 && len < HEADER);
     memset(header + len, ' ', (size_t)(HEADER - 1 - len));
     header[HEADER - 1] = '\n';
-}
-
-static void write_header(struct array *a, uint64_t rows)
-{
-    char header[HEADER];
-    make_header(a, rows, header);
     fwrite(header, 1, sizeof header, a->dest->stream);
 }
 
@@ -102,22 +95,18 @@ bool array_add(struct array *a, const struct record *r, struct err *e)
 
 bool array_end(struct array *a, bool whole, struct err *e)
 {
-    char header[HEADER];
+    struct dest *const d = a->dest;
     if (!has_header(a))
         return true;
     if (!a->rows && whole)
         write_header(a, 0);
-    if (!a->rows || a->dest->begin < 0 || (uint64_t)a->dest->rows == a->rows)
+    if (!a->rows || d->begin < 0 || (uint64_t)d->rows == a->rows)
         return true;
-    if (fflush(a->dest->stream))
-        return dest_fail(a->dest, "write", e);
-    make_header(a, a->rows, header);
-    for (size_t done = 0; done < sizeof header;) {
-        const ssize_t n = pwrite(fileno(a->dest->stream), header + done, sizeof header - done,
-                                 (off_t)(a->dest->begin + (int64_t)done));
-        if (n < 0)
-            return dest_fail(a->dest, "write", e);
-        done += (size_t)n;
-    }
-    return true;
+    if (!dest_flush(d, e))
+        return false;
+    const off_t end = ftello(d->stream);
+    if (end < 0 || fseeko(d->stream, (off_t)d->begin, SEEK_SET))
+        return dest_fail(d, "seek", e);
+    write_header(a, a->rows);
+    return dest_flush(d, e) && (!fseeko(d->stream, end, SEEK_SET) || dest_fail(d, "seek", e));
 }

@@ -75,7 +75,6 @@ int windows_isatty(int fd);
 // F_GETFD and F_GETFL only: fails if fd is closed, and knows no flags.
 int windows_fcntl(int fd, int what, ...);
 
-ssize_t pwrite(int fd, const void *from, size_t n, int64_t at);
 char *strndup(const char *s, size_t n);
 char *stpcpy(char *to, const char *from);
 
