@@ -110,60 +110,38 @@ static void part_end(struct dest *d)
 // Returns x, or a NaN without a sign: the sign of 0 / 0 depends on the processor.
 static double unsigned_nan(double x) { return isnan(x) ? NAN : x; }
 
-// Writes a number. name: NULL: text lacks the line; key: NULL: JSON lacks the member.
-static void line(struct dest *d, const char *key, const char *name, double x)
-{
-    if (is_text(d) && name)
-        builder_format(&d->text, "%s: %10.6f\n", name, unsigned_nan(x));
-    else if (!is_text(d) && key)
-        field_double(d, key, x);
-}
+enum unit { NUMBER, PERCENT }; // in text; JSON has shares in place of percent
 
-static void percent(struct dest *d, const char *key, const char *name, double share)
+// Writes a figure, with its error unless error_key is NULL. name: NULL: text lacks the line; key: NULL: JSON lacks the
+// members.
+static void line(struct dest *d, enum unit unit, const char *key, const char *error_key, const char *name,
+                 struct figure x)
 {
-    if (is_text(d))
-        builder_format(&d->text, "%s: %6.3f%%\n", name, unsigned_nan(100.0 * share));
-    else
-        field_double(d, key, share);
-}
-
-static void members(struct dest *d, const char *key, const char *error_key, struct figure x)
-{
+    const double factor = unit == PERCENT ? 100.0 : 1.0;
+    const double value = unsigned_nan(factor * x.value), error = unsigned_nan(factor * x.error);
+    if (is_text(d) && name && error_key)
+        builder_format(&d->text, unit == PERCENT ? "%s: %6.3f ± %5.3f %%\n" : "%s: %10.6f ± %10.6f\n", name, value,
+                       error);
+    else if (is_text(d) && name)
+        builder_format(&d->text, unit == PERCENT ? "%s: %6.3f%%\n" : "%s: %10.6f\n", name, value);
+    if (is_text(d) || !key)
+        return;
     field_double(d, key, x.value);
-    field_double(d, error_key, x.error);
-}
-
-// Writes a figure with its error.
-static void line_with_error(struct dest *d, const char *key, const char *error_key, const char *name, struct figure x)
-{
-    if (is_text(d))
-        builder_format(&d->text, "%s: %10.6f ± %10.6f\n", name, unsigned_nan(x.value), unsigned_nan(x.error));
-    else
-        members(d, key, error_key, x);
-}
-
-static void percent_with_error(struct dest *d, const char *key, const char *error_key, const char *name,
-                               struct figure share)
-{
-    if (is_text(d))
-        builder_format(&d->text, "%s: %6.3f ± %5.3f %%\n", name, unsigned_nan(100.0 * share.value),
-                       unsigned_nan(100.0 * share.error));
-    else
-        members(d, key, error_key, share);
+    if (error_key)
+        field_double(d, error_key, x.error);
 }
 
 // Writes a figure that is an object in JSON.
 static void figure(struct dest *d, const char *key, const char *name, struct figure x)
 {
     part_begin(d, key, NULL, "");
-    line_with_error(d, "mean", "se", name, x);
+    line(d, NUMBER, "mean", "se", name, x);
     part_end(d);
 }
 
 // Writes the percentiles of x[0..n), which it sorts, from the maximum to the minimum. quartiles: with 75 and 25
 // percent. of: the number's name. known: no number is NaN.
-static void spread(struct dest *d, double *x, size_t n, bool known, bool quartiles, const char *of,
-                   void (*write)(struct dest *d, const char *key, const char *name, double x))
+static void spread(struct dest *d, double *x, size_t n, bool known, bool quartiles, const char *of, enum unit unit)
 {
     static const struct {
         double share; // of the values that lie below
@@ -180,7 +158,7 @@ static void spread(struct dest *d, double *x, size_t n, bool known, bool quartil
         if (!quartiles && (all[i].share == .75 || all[i].share == .25))
             continue;
         snprintf(name, sizeof name, "%s%s", all[i].name, of);
-        write(d, all[i].key, name, known && n ? percentile(x, n, all[i].share) : NAN);
+        line(d, unit, all[i].key, NULL, name, (struct figure){known && n ? percentile(x, n, all[i].share) : NAN, NAN});
     }
 }
 
@@ -216,37 +194,39 @@ static void write_report(struct dest *d, struct report_sums *s, bool tokens, boo
     const double n = (double)s->n, same = s->same / n;
     const struct figure square = figure_of(&s->dp_square, n);
     const double rms = sqrt(square.value);
+    const struct figure dlogp = {s->dlogp / s->dlogp_n, NAN};
     const bool knows_dp = !isnan(s->of_dp.x), knows_dlogp = !isnan(s->dlogp);
     if (!is_text(d))
         field_int(d, "rows", (int64_t)s->n);
     if (tokens)
         perplexities(d, s, n);
     else
-        line(d, "ppl", NULL, NAN);
+        line(d, NUMBER, "ppl", NULL, NULL, (struct figure){NAN, NAN});
     part_begin(d, "kld", "KL divergence statistics", s->lists ? ", lower bounds" : "");
-    line_with_error(d, "mean", "se", "Mean    KLD", figure_of(&s->of_kld, n));
-    spread(d, s->kld, s->n, true, false, "KLD", line);
+    line(d, NUMBER, "mean", "se", "Mean    KLD", figure_of(&s->of_kld, n));
+    spread(d, s->kld, s->n, true, false, "KLD", NUMBER);
     part_end(d);
     part_begin(d, "dp", "Token probability statistics", tokens ? "" : " of base's top token");
-    percent_with_error(d, "mean", "se", "Mean    Δp", figure_of(&s->of_dp, n));
-    spread(d, s->dp, s->n, knows_dp, true, "Δp", percent);
-    percent_with_error(d, "rms", "rms_se", "RMS Δp    ",
-                       (struct figure){rms, rms > 0.0 || isnan(rms) ? square.error / (2.0 * rms) : square.error});
+    line(d, PERCENT, "mean", "se", "Mean    Δp", figure_of(&s->of_dp, n));
+    spread(d, s->dp, s->n, knows_dp, true, "Δp", PERCENT);
+    line(d, PERCENT, "rms", "rms_se", "RMS Δp    ",
+         (struct figure){rms, rms > 0.0 || isnan(rms) ? square.error / (2.0 * rms) : square.error});
     part_end(d);
     part_begin(d, "same_top", NULL, "");
-    percent_with_error(d, "mean", "se", "Same top p",
-                       (struct figure){same, n > 1.0 ? sqrt(same * (1.0 - same) / (n - 1.0)) : NAN});
+    line(d, PERCENT, "mean", "se", "Same top p",
+         (struct figure){same, n > 1.0 ? sqrt(same * (1.0 - same) / (n - 1.0)) : NAN});
     part_end(d);
     part_begin(d, NULL, "Beyond llama-perplexity", "");
-    line(d, "nmse", "NMSE               ", centred ? s->error / s->power : NAN);
+    line(d, NUMBER, "nmse", NULL, "NMSE               ", (struct figure){centred ? s->error / s->power : NAN, NAN});
     part_begin(d, "dlogp", NULL, "");
-    line(d, NULL, "Mean    |Δ ln p|   ", s->dlogp / s->dlogp_n);
-    line(d, "max", "Maximum |Δ ln p|   ", s->n && knows_dlogp ? s->dlogp_most : NAN);
-    line(d, "mean", NULL, s->dlogp / s->dlogp_n);
+    line(d, NUMBER, NULL, NULL, "Mean    |Δ ln p|   ", dlogp);
+    line(d, NUMBER, "max", NULL, "Maximum |Δ ln p|   ",
+         (struct figure){s->n && knows_dlogp ? s->dlogp_most : NAN, NAN});
+    line(d, NUMBER, "mean", NULL, NULL, dlogp);
     part_end(d);
-    percent(d, "top5", "Top-5 overlap      ", s->top5 / n);
-    percent(d, "top10", "Top-10 overlap     ", s->top10 / n);
-    percent(d, "acceptance", "Expected acceptance", s->acceptance / n);
+    line(d, PERCENT, "top5", NULL, "Top-5 overlap      ", (struct figure){s->top5 / n, NAN});
+    line(d, PERCENT, "top10", NULL, "Top-10 overlap     ", (struct figure){s->top10 / n, NAN});
+    line(d, PERCENT, "acceptance", NULL, "Expected acceptance", (struct figure){s->acceptance / n, NAN});
     if (is_text(d))
         return;
     field_int(d, "lists", (int64_t)s->lists);
