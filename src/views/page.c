@@ -5,7 +5,6 @@
 #include "base/hash.h"
 #include "out/token_text.h"
 #include "views/page_parts.h"
-#include "views/view.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,20 +15,6 @@ struct one_page {
     struct builder table; // rows of the table that ends the page
     uint32_t sequence;    // hash of the name of the last row's sequence
 };
-
-static void stage_list(const struct job *j, struct dest *d)
-{
-    const struct recipe *const r = j->variants->recipe[0];
-    const struct stage *stage;
-    builder_string(&d->text, "<ol class=\"chain\" aria-label=\"The chain\">");
-    for (size_t i = 0; i <= r->n_stages; i++)
-        if (page_lists(r, i, &stage)) {
-            builder_string(&d->text, "<li>");
-            stage_html(&d->text, d, r, stage);
-            builder_string(&d->text, "</li> ");
-        }
-    builder_string(&d->text, "</ol>\n");
-}
 
 // Writes the name of the row's sequence unless the last row was of the same sequence.
 static void sequence_mark(struct one_page *v, const struct record *r)
@@ -141,13 +126,6 @@ static void table_row(struct builder *b, struct dest *d, const struct record *r)
     builder_format(b, "</td><td>%zu</td><td>%.3f</td></tr>\n", r->kept, r->entropy);
 }
 
-static void begin_page(struct one_page *v, const struct record *r)
-{
-    page_about(&v->page, r);
-    stage_list(v->page.columns.job, v->page.columns.dest);
-    page_reading_begin(&v->page, "plain");
-}
-
 static void page_row(struct one_page *v, const struct record *r)
 {
     struct columns *const c = &v->page.columns;
@@ -176,8 +154,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct one_page *const v = self;
     const struct record *const r = &s->result->record;
-    if (page_head(&v->page))
-        begin_page(v, r);
+    page_begin(&v->page, r, ENDING_RAN);
     if (v->page.rows < PAGE_ROWS)
         page_row(v, r);
     v->page.rows++;
@@ -188,11 +165,9 @@ static bool end(void *self, enum ending how, struct err *e)
 {
     struct one_page *const v = self;
     struct builder *const b = &v->page.columns.dest->text;
-    const bool first = page_head(&v->page);
-    if (how != ENDING_RAN && !v->page.rows)
+    page_begin(&v->page, NULL, how);
+    if (how == ENDING_NO_ROWS)
         return true;
-    if (first)
-        begin_page(v, NULL);
     page_reading_end(&v->page);
     builder_string(b, "<details open id=\"all\">\n<summary>Table of all rows</summary>\n<table>\n"
                       "<thead><tr><th scope=\"col\">row</th><th scope=\"col\">token</th><th scope=\"col\">prob</th>"

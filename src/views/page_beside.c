@@ -5,7 +5,6 @@
 #include "views/means.h"
 #include "views/page_parts.h"
 #include "views/united.h"
-#include "views/view.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -95,12 +94,6 @@ static void stage_lists(const struct pages *v)
 
 // ---- rows
 
-static void begin_pages(struct pages *v, const struct record *r)
-{
-    page_about(&v->page, r);
-    page_reading_begin(&v->page, "beside");
-}
-
 // Writes the candidates, each as [id, its probability in each chain, or -k: what removed it there is reason k].
 static void tokens_member(struct pages *v, const struct result *res)
 {
@@ -151,8 +144,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct pages *const v = self;
     means_add(&v->means, s->result);
-    if (page_head(&v->page))
-        begin_pages(v, &s->result->record);
+    page_begin(&v->page, &s->result->record, ENDING_RAN);
     if (v->page.rows++ >= PAGE_ROWS)
         return true;
     if (!united_find(&v->united, v->page.columns.job, s->result))
@@ -201,11 +193,9 @@ static bool end(void *self, enum ending how, struct err *e)
     struct pages *const v = self;
     const struct job *const j = v->page.columns.job;
     struct dest *const d = v->page.columns.dest;
-    const bool first = page_head(&v->page);
+    page_begin(&v->page, NULL, how);
     if (how == ENDING_NO_ROWS)
         return true;
-    if (first)
-        begin_pages(v, NULL);
     page_reading_end(&v->page);
     if (chains_shown(j) < j->variants->n)
         builder_format(&d->text,

@@ -158,17 +158,16 @@ static void head(const struct page *p)
     builder_string(b, "</h1>\n<p class=\"first\">Each word is tinted by how surprised the model was. Click one.</p>\n");
 }
 
-void page_about(const struct page *p, const struct record *r)
+// Writes what the page is, and what it was made of. r: the first record; NULL: there is none.
+static void about(const struct page *p, const struct record *r)
 {
     const struct job *const j = p->columns.job;
     const struct dest *const d = p->columns.dest;
     struct builder *const b = &p->columns.dest->text;
-    const char *accepted = "";
-    if (job_accepts(j))
-        accepted = " The text has the accepted tokens.";
     builder_string(b, "<p class=\"about\"><b>");
     files_html(b, j);
-    builder_format(b, "</b>: each row is replayed on the recorded text; no text is generated.%s ", accepted);
+    builder_format(b, "</b>: each row is replayed on the recorded text; no text is generated.%s ",
+                   job_accepts(j) ? " The text has the accepted tokens." : "");
     if (d->rows >= 0)
         builder_format(b, "%" PRId64 " row%s", d->rows, d->rows == 1 ? "" : "s");
     else
@@ -182,19 +181,35 @@ void page_about(const struct page *p, const struct record *r)
     builder_string(b, "</code></p>\n");
 }
 
-bool page_head(struct page *p)
+// Writes the list of the chain's stages.
+static void stage_list(const struct job *j, struct dest *d)
 {
-    if (p->columns.begun)
-        return false;
-    p->columns.begun = true;
-    head(p);
-    return true;
+    const struct recipe *const r = j->variants->recipe[0];
+    const struct stage *stage;
+    builder_string(&d->text, "<ol class=\"chain\" aria-label=\"The chain\">");
+    for (size_t i = 0; i <= r->n_stages; i++)
+        if (page_lists(r, i, &stage)) {
+            builder_string(&d->text, "<li>");
+            stage_html(&d->text, d, r, stage);
+            builder_string(&d->text, "</li> ");
+        }
+    builder_string(&d->text, "</ol>\n");
 }
 
-void page_reading_begin(const struct page *p, const char *class)
+void page_begin(struct page *p, const struct record *r, enum ending how)
 {
+    const struct job *const j = p->columns.job;
     struct builder *const b = &p->columns.dest->text;
-    builder_format(b, "</header>\n<main class=\"%s\">\n", class);
+    if (p->columns.begun)
+        return;
+    p->columns.begun = true;
+    head(p);
+    if (how == ENDING_NO_ROWS)
+        return;
+    about(p, r);
+    if (j->variants->n == 1)
+        stage_list(j, p->columns.dest);
+    builder_format(b, "</header>\n<main class=\"%s\">\n", j->variants->n > 1 ? "beside" : "plain");
     builder_string(b, "<section id=\"reading\" aria-labelledby=\"reading-head\">\n<h2 id=\"reading-head\">Text</h2>\n"
                       "<div id=\"texts\"><div class=\"text\" id=\"text\">");
 }

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "views/record_fields.h"
+#include "views/view.h"
 
 enum { PAGE_ROWS = 2000 }; // rows that a page shows
 
@@ -61,14 +62,11 @@ bool page_lists(const struct recipe *r, size_t i, const struct stage **stage);
 // biases, breakers or bans that the stage uses. NULL: writes the grammar, which the recipe has.
 void stage_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct stage *stage);
 
-// Begins the page. Returns whether this is the first call; later ones do nothing.
-bool page_head(struct page *p);
+// Begins the page and the text of its rows, in the first call; later ones do nothing. r: the first record, or NULL.
+// how: after an error before the first row, the page ends with its heading.
+void page_begin(struct page *p, const struct record *r, enum ending how);
 
-// Writes what the page is, and what it was made of. r: the first record; NULL: there is none.
-void page_about(const struct page *p, const struct record *r);
-
-// Begin and end the text of the rows.
-void page_reading_begin(const struct page *p, const char *class);
+// Ends the text of the rows.
 void page_reading_end(const struct page *p);
 
 // Writes a token in the tint of a probability; a likely token has no tint. The token is the accepted one if that is
