@@ -104,15 +104,11 @@ struct stats {
     struct dest *dest;
     double start;           // in seconds on a monotonic clock
     uint64_t rows, bad;     // rows counts bad ones, too
-    double sum[STAT_COUNT]; // over the good rows, in their order, so that sums do not depend on threads; of STAT_MEANS
-    uint64_t n_ranked;      // good rows whose raw rank is known
+    double sum[STAT_COUNT]; // over the good rows, in their order, so that sums do not depend on threads
+    uint64_t n[STAT_COUNT]; // rows in the sum
     double surprise;        // sum of -log2 of the chosen tokens' probabilities after the chain
     struct repeats repeats; // of the chosen tokens, unless rows are independent
-    struct {
-        double sum;
-        uint64_t rows; // that have the number
-    } measured[MEASURES_MOST];
-    uint64_t greedy; // good rows whose chosen token has the highest raw logit
+    uint64_t greedy;        // good rows whose chosen token has the highest raw logit
 };
 
 static double clock_seconds(void)
@@ -139,17 +135,15 @@ static bool count_repeats(struct stats *v, const struct input_row *row, const ui
     return !id || repeats_add(&v->repeats, sequence, row->fresh, row->ends, *id) || err_from_fault(e, fault_memory());
 }
 
+// Adds a good row. Some rows lack a raw rank or a measure: then the others have the mean.
 static void add(struct stats *v, const double stat[STAT_COUNT])
 {
-    for (const struct stat_column *c = stat_columns; c->group == STAT_MEANS; c++)
-        v->sum[c->source] += c->source == STAT_RAW_RANK && isnan(stat[c->source]) ? 0.0 : stat[c->source];
-    v->n_ranked += isnan(stat[STAT_RAW_RANK]) ? 0 : 1;
+    for (size_t i = 0; i < STAT_COUNT; i++) {
+        const bool lacks = isnan(stat[i]) && (i == STAT_RAW_RANK || i >= STAT_MEASURED);
+        v->sum[i] += lacks ? 0.0 : stat[i];
+        v->n[i] += !lacks;
+    }
     v->surprise += stat[STAT_PROB] > 0.0 ? -libm_log(stat[STAT_PROB]) * LOG2_E : INFINITY;
-    for (size_t i = 0; i < MEASURES_MOST; i++)
-        if (!isnan(stat[STAT_MEASURED + i])) {
-            v->measured[i].sum += stat[STAT_MEASURED + i];
-            v->measured[i].rows++;
-        }
     v->greedy += stat[STAT_RAW_RANK] == 1.0;
 }
 
@@ -192,12 +186,12 @@ static bool end(void *self, enum ending how, struct err *e)
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)v->rows / seconds : 0.0);
     for (const struct stat_column *c = stat_columns; c->group == STAT_MEANS; c++)
-        print_mean(c->name, v->sum[c->source], c->source == STAT_RAW_RANK ? v->n_ranked : good);
+        print_mean(c->name, v->sum[c->source], v->n[c->source]);
     print_mean("greedy", (double)v->greedy, good);
     print_mean("surprise", v->surprise, good);
     print_mean("repeated", (double)v->repeats.repeated, v->repeats.runs);
     for (size_t i = 0; measures && measures[i].name; i++)
-        print_mean(measures[i].name, v->measured[i].sum, v->measured[i].rows);
+        print_mean(measures[i].name, v->sum[STAT_MEASURED + i], v->n[STAT_MEASURED + i]);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variants->recipe[0]->parts.seed);
     return !(ferror(stderr) | fflush(stderr)) ||
            err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));
