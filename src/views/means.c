@@ -28,7 +28,16 @@ struct table_sums {
 };
 
 enum table_kind { STATISTIC, PAIR, FINITE_PAIR, INFINITE_PAIR, NLL, LOST, GAIN, UNLISTED, MEASURE, EXACT, ROWS };
-enum table_when { IN_ALL, ACCEPTS, AGAINST, MEASURES, PARTIAL, PARTIAL_ACCEPTS };
+enum table_when { IN_ALL, ACCEPTS, AGAINST, PARTIAL, PARTIAL_ACCEPTS };
+
+static const struct {
+    const char *help, *option; // what --help says before the column; the option without which a run lacks it, or NULL
+    bool partial;              // only runs with partial rows show the column, unless it is asked for
+} conditions[] = {[IN_ALL] = {"", NULL, false},
+                  [ACCEPTS] = {"(--accept) ", "--accept", false},
+                  [AGAINST] = {"(--against) ", "--against", false},
+                  [PARTIAL] = {"(top-k lists) ", NULL, true},
+                  [PARTIAL_ACCEPTS] = {"(top-k lists, --accept) ", "--accept", true}};
 
 // All columns, in the order that programs read. at: enum statistic, enum pair_stat, or a place in the job's measures,
 // which name the column. If `exp` is set, the value is the exponential of the mean. A new column stands at the end:
@@ -66,17 +75,17 @@ static const struct table_source {
     {"kl_inf", "number of rows where kl is infinite", COLUMN_COUNT, INFINITE_PAIR, PAIR_KL, AGAINST},
     {"top1", "fraction of rows where base and variant have the same likeliest token", COLUMN_SHARE, PAIR, PAIR_TOP1,
      AGAINST},
-    {NULL, NULL, COLUMN_SHARE, MEASURE, 0, MEASURES},
-    {NULL, NULL, COLUMN_MEAN, MEASURE, 1, MEASURES},
-    {NULL, NULL, COLUMN_MEAN, MEASURE, 2, MEASURES},
-    {NULL, NULL, COLUMN_MEAN, MEASURE, 3, MEASURES},
+    {NULL, NULL, COLUMN_SHARE, MEASURE, 0},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 1},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 2},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 3},
     {"exact", "fraction of rows whose outcome is that of the full row", COLUMN_SHARE, EXACT, 0, PARTIAL},
     {"rows", "number of good rows", COLUMN_COUNT, ROWS},
     {"gain", "fraction of the model's probability that the chain forbids, less lost: (1 - mass) - lost", COLUMN_SHARE,
      GAIN, 0, ACCEPTS},
     {"unlisted", "fraction of rows whose accepted token the list does not name", COLUMN_SHARE, UNLISTED, 0,
      PARTIAL_ACCEPTS},
-    {NULL, NULL, COLUMN_MEAN, MEASURE, 4, MEASURES},
+    {NULL, NULL, COLUMN_MEAN, MEASURE, 4},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 _Static_assert((int)SOURCES == (int)MEANS_COLUMNS, "sums for each column");
@@ -156,32 +165,21 @@ static void table_add(const struct means *m, struct table_sums *t, const struct 
     }
 }
 
-// May a column have values in this run?
-static bool may_have(const struct means *m, const struct table_source *s)
+static const char *column_name(const struct means *m, size_t i)
 {
-    switch (s->when) {
-    case ACCEPTS:
-    case PARTIAL_ACCEPTS:
-        return job_accepts(m->job);
-    case AGAINST:
-        return m->job->args->against;
-    case MEASURES:
-        return m->measure[s->at];
-    case IN_ALL:
-    case PARTIAL:
-        break;
-    }
-    return true;
+    return sources[i].kind == MEASURE ? m->measure[sources[i].at] : sources[i].name;
+}
+
+// May a column have values in this run?
+static bool may_have(const struct means *m, size_t i)
+{
+    const char *const option = conditions[sources[i].when].option;
+    return column_name(m, i) && (!option || args_given(m->job->args, option + 2));
 }
 
 static void add_field(struct means_list *l, size_t column, enum means_part part)
 {
     l->field[l->n++] = (struct means_field){column, part};
-}
-
-static const char *column_name(const struct means *m, size_t i)
-{
-    return sources[i].kind == MEASURE ? m->measure[sources[i].at] : sources[i].name;
 }
 
 const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT])
@@ -219,19 +217,10 @@ static bool find_field(const struct means *m, const char *name, size_t len, bool
     return false;
 }
 
-// Returns the option without which a run lacks the column of a field, whose name is [len]. NULL: there is none.
-static const char *needed_option(const struct means *m, const char *name, size_t len)
-{
-    struct means_field f;
-    if (!find_field(m, name, len, true, &f))
-        return NULL;
-    const enum table_when when = sources[f.column].when;
-    return when == AGAINST ? "--against" : when == ACCEPTS || when == PARTIAL_ACCEPTS ? "--accept" : NULL;
-}
-
 static bool refuse_column(const struct means *m, const char *name, size_t len, struct err *e)
 {
-    const char *const option = needed_option(m, name, len);
+    struct means_field f;
+    const char *const option = find_field(m, name, len, true, &f) ? conditions[sources[f.column].when].option : NULL;
     struct builder all = {.most = 400};
     if (option)
         return err_set(e, STATUS_USAGE, "--columns: '%.*s' needs %s", (int)len, name, option);
@@ -269,7 +258,7 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
     for (size_t i = 0; measures && measures[i].name; i++)
         m->measure[i] = measures[i].name;
     for (size_t i = 0; i < SOURCES; i++)
-        m->has[i] = may_have(m, &sources[i]);
+        m->has[i] = may_have(m, i);
     if (!m->sums)
         return err_from_fault(e, fault_memory());
     return !j->args->columns || choose_fields(m, j->args->columns, e);
@@ -277,17 +266,11 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
 
 bool means_help(size_t i, struct column_help *column)
 {
-    static const char *const needs[] = {[IN_ALL] = "",
-                                        [MEASURES] = "",
-                                        [ACCEPTS] = "(--accept) ",
-                                        [AGAINST] = "(--against) ",
-                                        [PARTIAL] = "(top-k lists) ",
-                                        [PARTIAL_ACCEPTS] = "(top-k lists, --accept) "};
     if (i >= SOURCES)
         return false;
     column->name = sources[i].name;
     if (column->name)
-        snprintf(column->help, sizeof column->help, "%s%s", needs[sources[i].when], sources[i].help);
+        snprintf(column->help, sizeof column->help, "%s%s", conditions[sources[i].when].help, sources[i].help);
     return true;
 }
 
@@ -358,7 +341,7 @@ void means_end(struct means *m)
     const bool chosen = m->job->args->columns;
     size_t rows = 0;
     for (size_t i = 0; i < SOURCES; i++)
-        if (!chosen && (sources[i].when == PARTIAL || sources[i].when == PARTIAL_ACCEPTS))
+        if (!chosen && conditions[sources[i].when].partial)
             m->has[i] = m->has[i] && any_value(m, i);
     while (sources[rows].kind != ROWS)
         rows++;
