@@ -83,18 +83,16 @@ static struct err *begin_call(struct sampl_chain *chain)
 
 // Texts of numbers have a point, whatever the locale of the program is: switches the thread to the locale "C". Returns
 // the thread's own locale for end_numbers.
-static locale_t begin_numbers(locale_t *c)
+static locale_t begin_numbers(void)
 {
-    *c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return *c ? uselocale(*c) : (locale_t)0;
+    const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return c ? uselocale(c) : (locale_t)0;
 }
 
-static void end_numbers(locale_t c, locale_t own)
+static void end_numbers(locale_t own)
 {
-    if (!c)
-        return;
-    uselocale(own);
-    freelocale(c);
+    if (own)
+        freelocale(uselocale(own));
 }
 
 // Parses the text of an object of parameters. The caller frees the tree.
@@ -102,13 +100,9 @@ static cJSON *parse_params(const char *text, struct err *e)
 {
     const size_t len = strlen(text);
     cJSON *const params = json_parse(text, len, JSON_LOOSE, e);
-    bool ok = params;
-    if (ok && !cJSON_IsObject(params))
-        ok = err_set(e, STATUS_USAGE, "not a JSON object");
-    if (ok)
-        ok = json_refuse_nul(params, STATUS_USAGE, e) &&
-             (json_keep_spelling(params, text, len) || err_from_fault(e, fault_memory()));
-    if (ok)
+    if (params && (cJSON_IsObject(params) || err_set(e, STATUS_USAGE, "not a JSON object")) &&
+        json_refuse_nul(params, STATUS_USAGE, e) &&
+        (json_keep_spelling(params, text, len) || err_from_fault(e, fault_memory())))
         return params;
     cJSON_Delete(params);
     err_prefix(e, "params");
@@ -131,16 +125,15 @@ static void read_chain(struct sampl_chain *chain, const char *const *words, size
 struct sampl_chain *sampl_chain(const struct sampl_vocab *vocab, const char *const *words, size_t n, const char *params)
 {
     struct sampl_chain *const chain = calloc(1, sizeof *chain);
-    locale_t c;
     if (!chain)
         return NULL;
     recipes_init(&chain->recipes);
     chain->recipes.vocab = vocab ? &vocab->texts : NULL;
     chain->sessions.recipes = &chain->recipes;
     cand_init(&chain->chooser.cand, kern_select(NULL));
-    const locale_t own = begin_numbers(&c);
+    const locale_t own = begin_numbers();
     read_chain(chain, words, n, params);
-    end_numbers(c, own);
+    end_numbers(own);
     return chain;
 }
 
@@ -199,13 +192,12 @@ int sampl_params(struct sampl_sequence *sequence, const char *params)
 {
     struct sampl_chain *const chain = sequence->chain;
     struct err *const e = begin_call(chain);
-    locale_t c;
-    const locale_t own = begin_numbers(&c);
+    const locale_t own = begin_numbers();
     cJSON *const tree = params ? parse_params(params, e) : NULL;
     if (tree)
         session_change(&chain->sessions, sequence->session, tree, e);
     cJSON_Delete(tree);
-    end_numbers(c, own);
+    end_numbers(own);
     return (int)e->status;
 }
 

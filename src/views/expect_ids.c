@@ -15,11 +15,10 @@ static void stage_object(struct dest *d, const char *name, const struct expected
 
 static void write_interval(struct dest *d, const char *name, struct interval share)
 {
-    char low[NUMBER_TEXT], high[NUMBER_TEXT];
-    number_text_wide(share.low, low);
-    number_text_wide(share.high, high);
-    if (field_begin(d, name))
-        builder_format(&d->text, "[%s,%s]", low, high);
+    items_begin(d, name);
+    field_double(d, NULL, share.low);
+    field_double(d, NULL, share.high);
+    items_end(d);
 }
 
 static void id_json(struct expect *v, const struct result *res)
