@@ -191,16 +191,7 @@ const char *means_name(const struct means *m, struct means_field f, char text[CE
 
 static bool has_part(const struct table_source *s, enum means_part part)
 {
-    switch (part) {
-    case MEANS_VALUE:
-        return true;
-    case MEANS_ERROR:
-        return s->shown != COLUMN_COUNT;
-    case MEANS_DIFFERENCE:
-    case MEANS_DIFFERENCE_ERROR:
-        return is_paired(s);
-    }
-    return false;
+    return part == MEANS_VALUE || (part == MEANS_ERROR ? s->shown != COLUMN_COUNT : is_paired(s));
 }
 
 // Finds the field of a name [len]. any: also in a column that the run lacks. Returns false if there is none.
@@ -383,17 +374,8 @@ struct means_cell means_cell(const struct means *m, size_t variant, struct means
     }
     if (s->shown == COLUMN_COUNT)
         own = (struct means_cell){s->kind == ROWS ? (double)m->sums[variant].rows : c->all.sum, NAN};
-    switch (f.part) {
-    case MEANS_VALUE:
-        return own;
-    case MEANS_ERROR:
-        return (struct means_cell){own.error, NAN};
-    case MEANS_DIFFERENCE:
-        return apart;
-    case MEANS_DIFFERENCE_ERROR:
-        return (struct means_cell){apart.error, NAN};
-    }
-    return own;
+    const struct means_cell part[] = {own, {own.error, NAN}, apart, {apart.error, NAN}}; // in the order of the enum
+    return part[f.part];
 }
 
 // Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
