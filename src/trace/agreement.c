@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "kern/libm.h"
+#include "trace/record.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -61,9 +62,10 @@ struct side {
     const float *x; // [n]
     size_t n;
     const struct row_rest *rest;
-    double log_sum;            // ln(sum e^x); the unlisted tokens of a partial row add the row's weight
-    double others, error;      // probability of its unlisted tokens, and how far that may be off, as lists are rounded
-    size_t best[BEST], n_best; // the places of the likeliest tokens, the likeliest first
+    double log_sum;           // ln(sum e^x); the unlisted tokens of a partial row add the row's weight
+    double others, error;     // probability of its unlisted tokens, and how far that may be off, as lists are rounded
+    struct ranked best[BEST]; // the likeliest tokens, the likeliest first: id is the place, p the logit
+    size_t n_best;
 };
 
 static double log_sum(const float *x, size_t n, const struct row_rest *rest)
@@ -84,14 +86,10 @@ static struct side side_of(const float *x, size_t n, const struct row_rest *rest
         s.others = libm_exp(rest->sum - s.log_sum);
         s.error = libm_exp(rest->high - s.log_sum) - s.others;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (!(x[i] > -INFINITY) || (s.n_best == BEST && !(x[i] > x[s.best[BEST - 1]])))
-            continue;
-        size_t k = s.n_best < BEST ? s.n_best++ : BEST - 1;
-        for (; k && x[i] > x[s.best[k - 1]]; k--)
-            s.best[k] = s.best[k - 1];
-        s.best[k] = i;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > -INFINITY)
+            ranked_insert(s.best, &s.n_best, BEST, (uint32_t)i, (double)x[i]);
+    s.n_best = s.n_best < BEST ? s.n_best : BEST;
     return s;
 }
 
@@ -106,7 +104,7 @@ static bool knows_best(const struct side *s, size_t k)
     for (size_t i = 0; i < s->n; i++)
         head += s->x[i] >= rest->ceiling;
     return k <= rest->ranked || (rest->scale == SCALE_LOGPROBS && head == k) ||
-           (s->n_best >= k && s->x[s->best[k - 1]] > rest->ceiling);
+           (s->n_best >= k && s->best[k - 1].p > rest->ceiling);
 }
 
 // The share of a's `most` likeliest tokens that are among b's; NaN if a row does not tell them. A row with fewer tokens
@@ -119,7 +117,7 @@ static double shared(const struct side *a, const struct side *b, size_t most)
         return NAN;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < m; k++)
-            both += a->best[i] == b->best[k];
+            both += a->best[i].id == b->best[k].id;
     return (double)both / (double)n;
 }
 
@@ -189,7 +187,7 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
             a->dlogp_most = fmax(a->dlogp_most, d);
             a->dlogp_n++;
         }
-        if (token >= 0 ? s->id[first + i] == (uint64_t)token : i == x.best[0]) {
+        if (token >= 0 ? s->id[first + i] == (uint64_t)token : i == x.best[0].id) {
             p = p_i;
             q = q_i;
             a->nll_base = -log_p;

@@ -129,8 +129,6 @@ static const struct log_step *follow(const struct log *l, const struct kern *ker
 {
     const struct log_step *removal = NULL;
     const uint32_t last = last_kept(l, end);
-    x->kept = false;
-    x->rank = 0;
     *edge = NULL;
     for (const struct log_step *step = l->step; step <= end; step++) {
         const bool before = x->kept;
@@ -172,13 +170,8 @@ static void measure_noise(const struct cand *c, struct expected *x)
 static const struct log_step *find_removal(const struct log *l, const struct cand *c, const struct log_step *end,
                                            struct expected *x)
 {
+    *x = (struct expected){.id = x->id, .margin = INFINITY, .gap = INFINITY, .draw = NAN};
     const struct log_step *edge, *removal = follow(l, c->kern, end, x, &edge);
-    x->removed_by = x->edge_of = NULL;
-    x->limit = (struct named){0};
-    x->limits = LIMITS_NOTHING;
-    x->margin = x->gap = INFINITY;
-    x->draw = NAN;
-    x->noisy = false;
     x->next = removal && x->rank && removed_best(l, removal, x->id, x->rank);
     x->listed = cand_listed(c, x->id);
     if (!x->listed)
