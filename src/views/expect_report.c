@@ -67,7 +67,7 @@ void expect_stage_members(struct dest *d, const struct expected *x)
     field_named(d, "limit", &x->limit);
 }
 
-static void hint_member(struct dest *d, enum hint hint) { field_text_or_null(d, "hint", hints[hint].code); }
+void expect_hint_member(struct dest *d, enum hint hint) { field_text_or_null(d, "hint", hints[hint].code); }
 
 void expect_summary_json(struct expect *v, enum status status)
 {
@@ -82,7 +82,7 @@ void expect_summary_json(struct expect *v, enum status status)
     for (size_t i = 0; i < v->causes; i++) {
         object_begin(d, NULL);
         field_text_or_null(d, "stage", *v->cause[i].stage ? v->cause[i].stage : NULL);
-        hint_member(d, v->cause[i].hint);
+        expect_hint_member(d, v->cause[i].hint);
         field_int(d, "rows", (int64_t)v->cause[i].rows);
         object_end(d);
     }
@@ -142,23 +142,10 @@ void expect_summary_text(struct expect *v)
 
 // ---- a row
 
-bool expect_differs(struct expect *v, const struct result *res, const char *stage, enum hint hint,
-                    expect_write_fn *text, expect_write_fn *json, struct err *e)
+bool expect_add_cause(struct expect *v, const char *stage, enum hint hint, struct err *e)
 {
-    const bool listed = v->differing++ < v->most;
     struct cause new = {.hint = hint};
     size_t i = 0;
-    if (listed && expect_json(v)) {
-        field_int(v->dest, "v", 1);
-        field_int(v->dest, "row", (int64_t)res->record.row);
-        field_int(v->dest, "index", (int64_t)v->rows);
-        json(v, res);
-        hint_member(v->dest, hint);
-        record_end(&v->columns, &res->record);
-    } else if (listed) {
-        builder_format(&v->dest->text, "row %" PRIu64 ": ", res->record.row);
-        text(v, res);
-    }
     strcpy(new.stage, stage ? stage : "");
     while (i < v->causes && (v->cause[i].hint != hint || strcmp(v->cause[i].stage, new.stage) != 0))
         i++;

@@ -54,13 +54,8 @@ enum hint expect_hint(const struct expected *x, bool partial);
 // Returns the stage that removed a token or, if it was kept, the stage that set the end of what is left; or NULL.
 const char *expect_stage(const struct expected *x);
 
-// Writes what differs in a row, as text or as members of an object.
-typedef void expect_write_fn(struct expect *v, const struct result *res);
-
-// Counts a differing row, and lists it unless --expect-most rows are listed. stage: NULL if none is the cause. text: is
-// called behind the number of the row; json: between the first members and the hint.
-bool expect_differs(struct expect *v, const struct result *res, const char *stage, enum hint hint,
-                    expect_write_fn *text, expect_write_fn *json, struct err *e);
+// Counts a differing row by its cause. stage: NULL if none is the cause. False when memory is short.
+bool expect_add_cause(struct expect *v, const char *stage, enum hint hint, struct err *e);
 
 // Appends what the stage compared with its limit when it kept or removed the token, and ends the line.
 void expect_limit_text(struct builder *b, const struct expected *x);
@@ -69,18 +64,12 @@ void expect_limit_text(struct builder *b, const struct expected *x);
 // line for a token that a stage removed.
 void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *gone);
 
-// Writes members of an object: a stage with its limit.
+// Write members of an object: a stage with its limit; a hint, or null.
 void expect_stage_members(struct dest *d, const struct expected *x);
+void expect_hint_member(struct dest *d, enum hint hint);
 
 // Write the counts and the causes.
 void expect_summary_text(struct expect *v);
 void expect_summary_json(struct expect *v, enum status status);
-
-// In expect_ids.c and expect_numbers.c: compare a row's id, or its numbers with v->values, and write what differs.
-bool expect_compare_id(struct expect *v, const struct result *res, struct err *e);
-bool expect_compare_numbers(struct expect *v, const struct result *res, struct err *e);
-
-// The value of a token that is masked, in the compared distributions.
-static inline float expect_masked(const struct job *j) { return j->args->emit == EMIT_PROBS ? 0.0f : -INFINITY; }
 
 #endif
