@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The report of --draws, as text or as a JSON object: how the draws of another program differ from the chain's
 // distributions.
+#include "trace/draws.h"
 #include "out/fields.h"
 #include "out/message.h"
 #include "out/token_text.h"
-#include "trace/draw_sums.h"
 #include "views/view.h"
 
 #include <assert.h>
