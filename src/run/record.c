@@ -72,9 +72,8 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
         cand_list(c);
     const float *const logit = shown ? l->logit + shown->at : c->logit;
     const size_t n = shown ? shown->n : c->n;
-    const struct trace_wish wish = {j->args->trace > 0 ? (size_t)j->args->trace : 0, j->args->verbose};
-    const size_t most = job_list_most(j);
-    if (job_records(j, RECORD_LINES) ? !trace_lines(l, c, wish, res, &ranked)
+    const size_t best = j->args->trace > 0 ? (size_t)j->args->trace : 0, most = job_list_most(j);
+    if (job_records(j, RECORD_LINES) ? !trace_lines(l, c, best, j->args->verbose, res, &ranked)
                                      : !mem_grow(&res->memory, &res->memory_cap, n * sizeof *ranked, 1))
         return fault_memory();
     if (!job_records(j, RECORD_LINES))

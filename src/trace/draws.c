@@ -66,22 +66,20 @@ static void add_outside(const struct log *l, const struct cand *c, uint32_t id, 
     strcpy(to->stage, x.removed_by ? x.removed_by : "");
 }
 
-// Counts the draws of each kept token; draw[0..n) rises, as the ids of the tokens do.
+// Counts the draws of each kept token, which lie as in the last step; draw[0..n) rises.
 static void count_draws(const struct log *l, const struct cand *c, const uint32_t *draw, size_t n, double tolerance,
                         struct kept_token *token, struct row_draws *d)
 {
-    size_t k = 0;
     for (size_t i = 0, end; i < n; i = end) {
+        const size_t at = log_find(l, &l->step[l->n_steps - 1], draw[i]);
         for (end = i + 1; end < n && draw[end] == draw[i];)
             end++;
-        while (k < d->kept && token[k].id < draw[i])
-            k++;
-        if (k < d->kept && token[k].id == draw[i]) {
-            token[k].n = end - i;
-            d->inside += end - i;
-        } else {
+        if (at == SIZE_MAX) {
             add_outside(l, c, draw[i], end - i, tolerance, d);
+            continue;
         }
+        token[at].n = end - i;
+        d->inside += end - i;
     }
 }
 

@@ -120,13 +120,13 @@ static size_t rank_best(const struct log *l, const struct shares *s, size_t most
     return n;
 }
 
-bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, struct result *res, struct ranked **rest)
+bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, struct result *res, struct ranked **rest)
 {
     const struct recipe *const recipe = l->recipe;
     const char *const mask[] = {recipe_budget(recipe) ? MASK_REASONING : NULL,
                                 recipe->parts.rules ? MASK_GRAMMAR : NULL};
     const size_t n_masks = sizeof mask / sizeof *mask, n = n_masks + recipe->n_stages;
-    const size_t most = wish.most < c->n_row ? wish.most : c->n_row;
+    most = most < c->n_row ? most : c->n_row;
     if (!mem_grow(&res->memory, &res->memory_cap,
                   n * sizeof(struct trace_line) + (l->n_steps * most + c->n_row + 1) * sizeof(struct ranked), 1) ||
         !mem_grow(&l->p, &l->p_cap, 2 * c->n_row, sizeof *l->p))
@@ -140,7 +140,7 @@ bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, st
     for (size_t i = 0; i < n; i++) {
         const struct stage *const stage = i < n_masks ? NULL : &recipe->stage[i - n_masks];
         const bool ran = step < end && step->stage == stage && (stage || (mask[i] && !strcmp(step->mask, mask[i])));
-        if (!ran && (!wish.all || (!stage && !mask[i])))
+        if (!ran && (!all || (!stage && !mask[i])))
             continue;
         *line = stage ? trace_line_of(recipe, stage) : (struct trace_line){.name = mask[i]};
         if (ran) {

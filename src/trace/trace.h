@@ -29,15 +29,10 @@ void trace_kept(const struct log *l, const struct cand *c, const struct log_step
 // The margin of a stage's limit as a share of the limit; of a rank, in logits.
 double expected_distance(const struct expected *x);
 
-// Which lines a trace has, and how long their lists are.
-struct trace_wish {
-    size_t most; // candidates after each stage
-    bool all;    // lines of disabled stages, too
-};
-
-// Makes the record's trace lines from a log with softmaxes. res->memory then also has memory for a struct ranked of
-// each candidate that may be left, at *rest. False when memory is short.
-bool trace_lines(struct log *l, const struct cand *c, struct trace_wish wish, struct result *res, struct ranked **rest);
+// Makes the record's trace lines from a log with softmaxes. most: candidates that are listed after each stage; all:
+// with lines of disabled stages. res->memory then also has memory for a struct ranked of each candidate that may be
+// left, at *rest. False when memory is short.
+bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, struct result *res, struct ranked **rest);
 
 // Follows tokens through the record's trace lines, which must be there: the `most` likeliest of the loaded row, the
 // best of those that the record shows, the chosen and the accepted token. False when memory is short.

@@ -13,7 +13,7 @@
 
 // ---- text
 
-static const char *plural(uint64_t n, const char *one, const char *many) { return n == 1 ? one : many; }
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 static void print_outside(struct dest *d, const struct outside *o)
 {
@@ -31,9 +31,9 @@ static void print_outside(struct dest *d, const struct outside *o)
 
 static void print_all_outside(struct dest *d, const struct draw_sums *s)
 {
-    builder_format(&d->text, "outside the kept set   %" PRIu64 " draw%s", s->outside, plural(s->outside, "", "s"));
+    builder_format(&d->text, "outside the kept set   %" PRIu64 " draw%s", s->outside, plural(s->outside));
     if (s->outside)
-        builder_format(&d->text, " in %" PRIu64 " row%s", s->outside_rows, plural(s->outside_rows, "", "s"));
+        builder_format(&d->text, " in %" PRIu64 " row%s", s->outside_rows, plural(s->outside_rows));
     if (s->near)
         builder_format(&d->text, ", %" PRIu64 " more within the tolerance", s->near);
     for (size_t i = 0; i < s->n_first; i++) {
@@ -150,12 +150,12 @@ static void verdict_json(struct dest *d, const struct draw_sums *s, const struct
 
 static void draws_text(struct dest *d, const struct draw_sums *s, const struct draw_tests *t)
 {
-    builder_format(&d->text, "%" PRIu64 " row%s, %" PRIu64 " draw%s", s->rows, plural(s->rows, "", "s"), s->draws,
-                   plural(s->draws, "", "s"));
+    builder_format(&d->text, "%" PRIu64 " row%s, %" PRIu64 " draw%s", s->rows, plural(s->rows), s->draws,
+                   plural(s->draws));
     const uint64_t left_out = s->bad + s->inexact;
     if (left_out)
         builder_format(&d->text, "; %" PRIu64 " more row%s left out: %" PRIu64 " bad, %" PRIu64 " not exact", left_out,
-                       plural(left_out, "", "s"), s->bad, s->inexact);
+                       plural(left_out), s->bad, s->inexact);
     builder_byte(&d->text, '\n');
     print_all_outside(d, s);
     print_chi2(&d->text, "by rank", t, &t->rank);
@@ -164,7 +164,7 @@ static void draws_text(struct dest *d, const struct draw_sums *s, const struct d
         print_untested(&d->text, "last kept token", t, "too few draws");
     else
         builder_format(&d->text, "%-23s%" PRIu64 " draw%s, %.1f expected, p %.2g\n", "last kept token", s->last,
-                       plural(s->last, "", "s"), s->last_expected, t->last_p);
+                       plural(s->last), s->last_expected, t->last_p);
     print_temperature(&d->text, t);
     verdict_text(&d->text, s, t);
 }
@@ -241,14 +241,14 @@ struct draws_view {
     uint64_t next_row; // number of the last row, plus 1
 };
 
-// Returns the number of draws from a row. *id: the draws; `recorded` is the memory of a recorded one.
-static size_t find(const struct job *j, const struct input_row *row, uint32_t *recorded, const uint32_t **id)
+// Returns the draws from a row. *recorded: the memory of a recorded one.
+static struct tokens draws_of(const struct job *j, const struct input_row *row, uint32_t *recorded)
 {
-    if (!job_draws_recorded(j))
-        return id_file_line(&j->draws, (size_t)row->number, id);
+    struct tokens t = {recorded, 1};
     *recorded = (uint32_t)row->recorded;
-    *id = recorded;
-    return 1;
+    if (!job_draws_recorded(j))
+        t.n = id_file_line(&j->draws, (size_t)row->number, &t.id);
+    return t;
 }
 
 // Checks that --draws can test the draws from a row.
@@ -257,7 +257,6 @@ static bool ready(const void *self, const struct recipe *own, const struct input
     const struct job *const j = ((const struct draws_view *)self)->job;
     const size_t n_vocab = row_vocab(&row->logits);
     uint32_t recorded;
-    const uint32_t *id;
     *bad = own && !job_can_test_draws(j, own, e);
     if (*bad) {
         e->status = STATUS_DATA; // the row's params made this chain
@@ -268,12 +267,12 @@ static bool ready(const void *self, const struct recipe *own, const struct input
     if (!job_draws_recorded(j) && row->number >= j->draws.lines)
         return err_set(e, STATUS_DATA, "--draws: %s has no line for this row, only %zu", j->args->draws,
                        j->draws.lines);
-    const size_t n = find(j, row, &recorded, &id);
-    assert(id || !n);
-    for (size_t i = 0; n_vocab && i < n; i++)
-        if (id[i] >= n_vocab)
+    const struct tokens drawn = draws_of(j, row, &recorded);
+    assert(drawn.id || !drawn.n);
+    for (size_t i = 0; n_vocab && i < drawn.n; i++)
+        if (drawn.id[i] >= n_vocab)
             return err_set(e, STATUS_DATA, "--draws: %s holds token %" PRIu32 ", the vocabulary ends at %zu",
-                           j->args->draws, id[i], n_vocab - 1);
+                           j->args->draws, drawn.id[i], n_vocab - 1);
     return true;
 }
 
@@ -282,9 +281,8 @@ static struct fault watch(const void *self, const struct input_row *row, struct 
 {
     const struct job *const j = ((const struct draws_view *)self)->job;
     uint32_t recorded;
-    const uint32_t *id;
-    const size_t n = find(j, row, &recorded, &id);
-    return trace_drawn(l, c, id, n, job_margin(j), res) ? fault_none() : fault_memory();
+    const struct tokens drawn = draws_of(j, row, &recorded);
+    return trace_drawn(l, c, drawn.id, drawn.n, job_margin(j), res) ? fault_none() : fault_memory();
 }
 
 // ---- the view

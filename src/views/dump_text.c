@@ -165,11 +165,9 @@ static void text_bars(struct dest *d, const struct record *r, const struct ranke
 // Writes NAME or, if the stage has a main parameter, NAME=VALUE, with blanks up to 16 columns.
 static void padded_name(struct dest *d, const struct trace_line *t)
 {
-    char text[NUMBER_TEXT];
-    const size_t begin = d->text.len;
-    builder_format(&d->text, t->enabled && t->n_params ? "%s=%s" : "%s", t->name, named_text(t->param, text));
-    const size_t len = d->text.len - begin;
-    builder_pad(&d->text, ' ', len < 16 ? 16 - len : 0);
+    char value[NUMBER_TEXT], name[2 * NUMBER_TEXT];
+    snprintf(name, sizeof name, t->enabled && t->n_params ? "%s=%s" : "%s", t->name, named_text(t->param, value));
+    builder_format(&d->text, "%-16s", name);
 }
 
 // The numbers are shorter in a window, so that more removed tokens fit.
