@@ -8,19 +8,14 @@
 
 #define NEAR 0.01 // a stage whose last kept candidate is nearer to the limit counts as its edge in place of others
 
-// The place of the candidate of a step with the lowest rank.
-static size_t last_place(const struct log *l, const struct log_step *step)
+// The candidate of a step with the lowest rank.
+static uint32_t last_kept(const struct log *l, const struct log_step *step)
 {
     const float *const logit = l->logit + step->at;
     size_t last = 0;
     for (size_t i = 1; i < step->n; i++)
         last = logit[i] <= logit[last] ? i : last;
-    return last;
-}
-
-static uint32_t last_kept(const struct log *l, const struct log_step *step)
-{
-    return l->id[step->at + last_place(l, step)];
+    return l->id[step->at + last];
 }
 
 // The sum of the probabilities of the candidates that rank before the one at a place.

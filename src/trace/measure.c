@@ -120,9 +120,7 @@ bool after_measure(struct after *after, const struct cand *c)
 float after_logit(const struct after *after, uint32_t token)
 {
     const struct cand *const c = after->c;
-    size_t at = 0;
-    if (c->dense)
-        at = token < c->n ? token : c->n;
+    size_t at = c->dense ? token : 0;
     while (!c->dense && at < c->n && c->id[at] != token)
         at++;
     return at < c->n ? after->logit[at] : -INFINITY;

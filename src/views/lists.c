@@ -75,15 +75,12 @@ struct lists {
 static void write_listed(struct dest *d, const struct record *r)
 {
     items_begin(d, "ids");
-    for (size_t i = 0; i < r->shown; i++) {
-        builder_string(&d->text, i ? "," : "");
-        builder_int(&d->text, r->ranked[i].id, 0);
-    }
+    for (size_t i = 0; i < r->shown; i++)
+        field_int(d, NULL, r->ranked[i].id);
     items_end(d);
     items_begin(d, "logits");
     for (size_t i = 0; i < r->shown; i++) {
-        builder_string(&d->text, i ? "," : "");
-        builder_float(&d->text, r->ranked[i].logit);
+        field_float(d, NULL, r->ranked[i].logit);
         dest_spill(d);
     }
     items_end(d);

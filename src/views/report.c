@@ -67,16 +67,11 @@ struct figure {
     double value, error;
 };
 
-// The variance of a mean, over n rows: (mean of squares - square of mean) / (n - 1).
-static double variance(const struct moment *m, double n)
-{
-    const double mean = m->x / n, spread = m->square / n - mean * mean;
-    return n > 1.0 && !isnan(mean) ? fmax(spread, 0.0) / (n - 1.0) : NAN;
-}
-
+// A mean over n rows. Its variance is (mean of squares - square of mean) / (n - 1).
 static struct figure figure_of(const struct moment *m, double n)
 {
-    return (struct figure){m->x / n, sqrt(variance(m, n))};
+    const double mean = m->x / n, spread = m->square / n - mean * mean;
+    return (struct figure){mean, n > 1.0 && !isnan(mean) ? sqrt(fmax(spread, 0.0) / (n - 1.0)) : NAN};
 }
 
 // The value below which the share f of x[0..n) lies; x rises. Between two values the percentile is linear.

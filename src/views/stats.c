@@ -29,8 +29,9 @@ struct repeats {
     struct hash_table places; // of the runs in the window
     struct sequence_end {
         uint64_t key;
-        uint32_t n, id[REPEATS_LENGTH - 1]; // n: the tokens that are known, the newest last
-    } * end; // [REPEATS_SEQUENCES] by key; of two sequences in one place, the newer one stays
+        struct token_run run;
+        size_t n; // tokens of the run that are known, the newest last
+    } * end;      // [REPEATS_SEQUENCES] by key; of two sequences in one place, the newer one stays
 };
 
 static void repeats_free(struct repeats *r)
@@ -72,16 +73,10 @@ static bool repeats_add(struct repeats *r, uint64_t sequence, bool begins, bool 
     struct sequence_end *const end = &r->end[sequence % REPEATS_SEQUENCES];
     if (begins || end->key != sequence)
         *end = (struct sequence_end){.key = sequence};
-    bool ok = true;
-    if (end->n == REPEATS_LENGTH - 1) {
-        struct token_run run;
-        memcpy(run.id, end->id, sizeof end->id);
-        run.id[REPEATS_LENGTH - 1] = id;
-        ok = count_run(r, &run);
-        memmove(end->id, end->id + 1, sizeof end->id - sizeof *end->id);
-        end->n--;
-    }
-    end->id[end->n++] = id;
+    memmove(end->run.id, end->run.id + 1, sizeof end->run - sizeof id);
+    end->run.id[REPEATS_LENGTH - 1] = id;
+    end->n += end->n < REPEATS_LENGTH;
+    const bool ok = end->n < REPEATS_LENGTH || count_run(r, &end->run);
     if (ends)
         end->n = 0;
     return ok;
