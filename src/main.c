@@ -92,10 +92,10 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
             return false;
         break;
     case ACTION_GENERATE:
-        if (!strcmp(a->how, "json"))
-            describe_print(a->typed.options, means_help);
-        else
+        if (strcmp(a->how, "json") != 0)
             complete_print(a->typed.options, a->how);
+        else if (!describe_print(a->typed.options, means_help, e))
+            return false;
         break;
     }
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -24,8 +24,8 @@ bool help_print(const struct options *o, column_help_at *columns, const char *wh
 void help_version(const struct kern *kern);
 
 // Prints as JSON the tables that the manual and other programs are made from: options, samplers, engines, members of a
-// row's "params" and columns.
-void describe_print(const struct options *o, column_help_at *columns);
+// row's "params" and columns. False with *e if memory is short.
+bool describe_print(const struct options *o, column_help_at *columns, struct err *e);
 
 // Prints the completion script for bash, zsh or fish.
 void complete_print(const struct options *o, const char *shell);
