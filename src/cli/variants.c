@@ -2,12 +2,14 @@
 #include "cli/variants.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "chain/chain.h"
 #include "cli/from_args.h"
 #include "cli/hint.h"
 #include "cli/remarks.h"
 #include "out/message.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,76 +24,53 @@ static bool too_many(struct err *e)
 // ---- the values of a sweep
 
 // FROM:TO:STEP is computed in whole numbers, in units of the last decimal place of the three numbers: sums of floats
-// would round, so that a value is not the number that one would type.
-enum { DIGITS_MOST = 15, NUMBER_MOST = 40 }; // digits of a number that is read; characters of one that is written
+// would round, so that a value is not the number that one would type. A double holds whole numbers of 15 digits.
+enum { DIGITS_MOST = 15 };
 
-// Reads the decimal number text[0..len) in units of 10^-places; it has at most that many decimals. False if it is no
-// number, or has too many digits.
-static bool parse_decimal(const char *text, size_t len, size_t places, int64_t *value)
+// Reads FROM:TO:STEP as three whole numbers in units of 10^-*places. False if it is none, or STEP does not lead from
+// FROM to TO, or a number has too many digits.
+static bool read_range(const char *list, double number[3], int *places)
 {
-    static const int64_t most = 1000000000000000000;
-    char digits[NUMBER_MOST] = "";
-    const char *const point = memchr(text, '.', len);
-    const size_t whole = point ? (size_t)(point - text) : len, decimals = point ? len - whole - 1 : 0;
-    const size_t sign = len && (*text == '-' || *text == '+');
-    if (whole + decimals - sign - 1 >= DIGITS_MOST || places - decimals > DIGITS_MOST) // no digit is too many, too
-        return false;
-    memcpy(digits, text, whole);
-    memcpy(digits + whole, text + len - decimals, decimals);
-    memset(digits + whole + decimals, '0', places - decimals);
-    return !digits[sign + strspn(digits + sign, "0123456789")] && whole_number(digits, NULL, -most, most, value);
-}
-
-// Writes a number of units of 10^-places, without zeros at the end of its decimals.
-static void print_decimal(int64_t value, size_t places, char text[NUMBER_MOST])
-{
-    for (; places && value % 10 == 0; places--)
-        value /= 10;
-    const int len = snprintf(text, NUMBER_MOST, "%s%0*lld", value < 0 ? "-" : "", (int)places + 1, llabs(value));
-    char *const point = text + len - places;
-    memmove(point + 1, point, places + 1);
-    *point = places ? '.' : '\0';
-}
-
-// Reads FROM:TO:STEP as three numbers in units of 10^-*places. False if it is none, or STEP does not lead from FROM to
-// TO.
-static bool read_range(const char *list, int64_t number[3], size_t *places)
-{
-    size_t len[3];
+    static const char digits[] = "0123456789";
     const char *at = list;
     *places = 0;
     for (size_t i = 0; i < 3; i++, at++) {
-        len[i] = strcspn(at, ":");
-        const char *const point = memchr(at, '.', len[i]);
-        at += len[i];
-        if ((i < 2) != (*at == ':'))
+        const char *const whole = at + (*at == '-' || *at == '+'), *const point = whole + strspn(whole, digits);
+        const int decimals = *point == '.' ? (int)strspn(point + 1, digits) : 0, n = (int)(point - whole) + decimals;
+        number[i] = strtod(at, NULL);
+        at = point + (*point == '.') + decimals;
+        *places = decimals > *places ? decimals : *places;
+        if (!n || n > DIGITS_MOST || *at != (i < 2 ? ':' : '\0'))
             return false;
-        if (point && (size_t)(at - point) > *places)
-            *places = (size_t)(at - point) - 1;
     }
-    for (size_t i = 0; i < 3; list += len[i++] + 1)
-        if (!parse_decimal(list, len[i], *places, &number[i]))
-            return false;
-    const int64_t way = number[1] - number[0], step = number[2];
-    return step && (!way || (way > 0) == (step > 0));
+    bool whole = true;
+    for (size_t i = 0; i < 3; i++) {
+        number[i] = rint(number[i] * number_powers[NUMBER_POWER + *places]) + 0.0; // no -0
+        whole = whole && fabs(number[i]) < number_powers[NUMBER_POWER + DIGITS_MOST];
+    }
+    const double way = number[1] - number[0], step = number[2];
+    return whole && step != 0.0 && (way == 0.0 || (way > 0.0) == (step > 0.0));
 }
 
-// Adds the values of FROM:TO:STEP.
+// Adds the values of FROM:TO:STEP, without zeros at the end of their decimals.
 static bool add_range_values(struct sweep *s, const char *list, struct err *e)
 {
-    int64_t number[3];
-    size_t places;
+    double number[3];
+    int places;
     if (!read_range(list, number, &places))
         return err_set(e, STATUS_USAGE,
                        "--sweep: %s=%.*s: expected FROM:TO:STEP, with STEP leading from FROM towards TO", s->row->name,
                        err_clip(list, 60), list);
-    const int64_t n = (number[1] - number[0]) / number[2] + 1;
+    const double n = floor((number[1] - number[0]) / number[2]) + 1.0;
     if (n > VARIANTS_MOST)
         return too_many(e);
-    for (int64_t i = 0; i < n; i++) {
-        char text[NUMBER_MOST];
-        print_decimal(number[0] + i * number[2], places, text);
-        if (!words_own(&s->values, strdup(text), e))
+    for (int i = 0; i < (int)n; i++) {
+        char text[40];
+        size_t len = (size_t)snprintf(text, sizeof text, "%.*f", places,
+                                      (number[0] + i * number[2]) / number_powers[NUMBER_POWER + places]);
+        while (places && text[len - 1] == '0')
+            len--;
+        if (!words_own(&s->values, strndup(text, len - (text[len - 1] == '.')), e))
             return false;
     }
     return true;
