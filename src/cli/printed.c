@@ -107,42 +107,40 @@ static const char *spelling(const cJSON *item)
     return cJSON_IsRaw(item) ? item->valuestring : cJSON_IsTrue(item) ? "true" : "false";
 }
 
-// Adds the options of a stage. common[] has the spelling of each value that is an option already, by the option's row.
-// first: the first parameters, else the others. A parameter that the file has besides the chain is not an option again.
-static bool add_values(struct foreign *f, const struct printed_stage *p, const char **common, bool first)
+// Sets the option of a parameter, unless another stage or a member besides the chain did. common[] has the spelling of
+// the values that stages set, by the option's row. Returns the value of another stage if it differs; else NULL.
+static const char *add_common(struct foreign *f, const struct param *row, const cJSON *item, const char **common)
+{
+    const size_t number = (size_t)(foreign_row(f, row->flag) - f->a->typed.options->row);
+    if (!name_set_has(&f->given, number)) {
+        common[number] = spelling(item);
+        foreign_set(f, row->flag, common[number]);
+    }
+    return common[number] && strcmp(common[number], spelling(item)) != 0 ? common[number] : NULL;
+}
+
+// Adds the options of a stage's parameters but the first. False with *e if another stage has another value.
+static bool add_values(struct foreign *f, const struct printed_stage *p, const char **common)
 {
     assert(p->sampler);
     for (const cJSON *item = p->object->child; item; item = item->next) {
         const struct param *const row = find_param(f, p->sampler, item->string);
-        if (!row || first != (row == p->sampler->params) || (first && p->own))
-            continue;
-        const struct option_row *const option = foreign_row(f, row->flag);
-        const size_t number = (size_t)(option - f->a->typed.options->row);
-        const bool given = name_set_has(&f->given, number);
-        const bool differs = common[number] && strcmp(common[number], spelling(item)) != 0;
-        if (differs && !first)
-            return err_set(f->e, STATUS_USAGE, "chain: two values of %s: %s and %s", item->string, common[number],
+        const char *const other = row && row != p->sampler->params ? add_common(f, row, item, common) : NULL;
+        if (other)
+            return err_set(f->e, STATUS_USAGE, "chain: two values of %s: %s and %s", item->string, other,
                            spelling(item));
-        if (given)
-            continue;
-        common[number] = spelling(item);
-        foreign_set(f, row->flag, common[number]);
     }
     return true;
 }
 
-// Appends a stage to the value of --samplers.
-static void add_stage_name(struct foreign *f, const struct printed_stage *p, const char *const *common)
+// Adds the option of a stage's first parameter. Returns the value if the parameter is the stage's own; else NULL.
+static const char *add_first_value(struct foreign *f, const struct printed_stage *p, const char **common)
 {
-    const struct param *const main = p->sampler->params;
-    builder_format(&f->chain, "%s%s", f->chain.len ? ";" : "", p->sampler->name);
-    for (const cJSON *item = p->object->child; main && item; item = item->next) {
-        if (find_param(f, p->sampler, item->string) != main)
-            continue;
-        const size_t number = (size_t)(foreign_row(f, main->flag) - f->a->typed.options->row);
-        if (p->own || (common[number] && strcmp(common[number], spelling(item)) != 0))
-            builder_format(&f->chain, "=%s", spelling(item));
-    }
+    const struct param *const first = p->sampler->params;
+    for (const cJSON *item = p->object->child; first && item; item = item->next)
+        if (find_param(f, p->sampler, item->string) == first && (p->own || add_common(f, first, item, common)))
+            return spelling(item);
+    return NULL;
 }
 
 // Adds the samplers of the chain, and its biases. Without mirostat, the samplers become a value of --samplers. The
@@ -154,20 +152,19 @@ static bool add_stages(struct foreign *f, const char *engine)
     const cJSON *const named = json_member(f->root, "samplers");
     bool mirostat = false;
     struct printed_stage p;
-    for (int pass = 0; pass < 2; pass++) {
-        cJSON_ArrayForEach(object, list)
-        {
-            if (!check_stage(f, object, &p) || (!p.removed && !add_values(f, &p, common, pass)))
-                return false;
-            if (p.removed && engine && !has_lists(p.sampler))
-                return err_set(f->e, STATUS_USAGE, "chain: engine %s has no chain without %s", engine, p.sampler->name);
-        }
+    cJSON_ArrayForEach(object, list)
+    {
+        if (!check_stage(f, object, &p) || (!p.removed && !add_values(f, &p, common)))
+            return false;
+        if (p.removed && engine && !has_lists(p.sampler))
+            return err_set(f->e, STATUS_USAGE, "chain: engine %s has no chain without %s", engine, p.sampler->name);
     }
     builder_string(&f->chain, "");
     cJSON_ArrayForEach(object, list)
     {
         if (!check_stage(f, object, &p) || p.removed)
             continue;
+        const char *const own = add_first_value(f, &p, common);
         const cJSON *const biases = json_member(object, "logit_bias");
         if (biases)
             foreign_setting(f, biases);
@@ -176,7 +173,8 @@ static bool add_stages(struct foreign *f, const char *engine)
         if (mirostat)
             foreign_set(f, "mirostat", p.sampler == &sampler_mirostat ? "1" : "2");
         else if (!sampler_internal(sampler_place(p.sampler)) && p.sampler != &sampler_dist)
-            add_stage_name(f, &p, common);
+            builder_format(&f->chain, "%s%s%s%s", f->chain.len ? ";" : "", p.sampler->name, own ? "=" : "",
+                           own ? own : "");
         else if (!engine && p.sampler != &sampler_logit_bias && p.sampler != &sampler_bans &&
                  p.sampler != &sampler_dist)
             return err_set(f->e, STATUS_USAGE, "chain: %s is a stage of an engine, and the file names none",
