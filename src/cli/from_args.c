@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cli/from_args.h"
 
-#include "chain/chain.h"
 #include "cli/hint.h"
 #include "in/embeddings.h"
 #include "in/vocab_file.h"
 #include "out/message.h"
-#include "settings/draft.h"
-#include "settings/setting.h"
-#include "vocab/spelling.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,32 +104,23 @@ static bool set_grammar_text(struct draft *d, const struct args *a, struct err *
     return ok;
 }
 
-static bool set_embeddings(struct draft *d, const struct args *a, struct err *e)
-{
-    return !a->embeddings || draft_embeddings(d, a->embeddings, a->metric, embeddings_open, embeddings_close, e) ||
-           err_prefix(e, "--scatter-embeddings");
-}
-
 // ---- all of it
 
-static bool fill_draft(struct draft *d, const struct args *a, struct err *e)
+// Adds what files have: the vocabulary with its recommendations, the grammar, and vectors.
+static bool add_files(struct draft *d, const void *arg, struct builder *names, struct err *e)
 {
     struct recipes *const r = d->of;
-    struct builder recommended = {0};
-    if (!draft_typed_values(d, &a->typed, e))
-        return false;
+    const struct args *const a = arg;
     if (a->vocab && !r->vocab) {
         if (!vocab_load(&r->texts, a->vocab, e))
             return err_prefix(e, "--vocab");
         r->vocab = &r->texts;
     }
-    set_recommendations(d, a, &recommended);
-    bool ok = (!recommended.failed || err_from_fault(e, fault_memory())) && set_grammar_text(d, a, e) &&
-              draft_given_lists(d, &a->typed.settings, args_given(a, "min-tokens"), e) && set_embeddings(d, a, e);
-    if (ok)
-        ok = recommended.text ? draft_samplers(d, recommended.text, false, e) : draft_typed_order(d, &a->typed, e);
-    builder_free(&recommended);
-    return ok;
+    set_recommendations(d, a, names);
+    if (!set_grammar_text(d, a, e))
+        return false;
+    return !a->embeddings || draft_embeddings(d, a->embeddings, a->metric, embeddings_open, embeddings_close, e) ||
+           err_prefix(e, "--scatter-embeddings");
 }
 
 // Prints a warning on the chain once in a run, as several chains may have the same cause.
@@ -151,19 +136,10 @@ static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *given, struct err *e)
 {
     struct args a = *given; // whose lists stay the caller's
-    struct draft d = {.of = r, .parts.engine = engine_by_name(a.typed.engine)};
-    const struct option_row *row = a.typed.options->row;
-    const struct recipe *recipe = NULL;
     r->lenient = a.lenient;
     if (!leave_out_of_presets(r, &a, e))
         return NULL;
-    const char *const why = typed_refusal(&a.typed, false, &row);
-    if (why)
-        err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, a.typed.engine, why);
-    else if (fill_draft(&d, &a, e))
-        recipe = draft_make(&d, e);
-    else
-        parts_drop(&d.parts);
+    const struct recipe *recipe = recipe_from_typed(r, &a.typed, add_files, &a, e);
     message_notes(&r->notes);
     if (a.action == ACTION_RUN)
         recipe = recipe_checked(recipe, e);

@@ -42,18 +42,14 @@ static bool read_option(struct typed *t, struct words_of_chain *w, struct err *e
     return row->set(row, value, t, e);
 }
 
-static bool fill_from_typed(struct draft *d, const struct typed *t, struct err *e)
+static bool add_grammar(struct draft *d, const void *arg, struct builder *names, struct err *e)
 {
-    if (!draft_typed_values(d, t, e))
-        return false;
-    if (t->grammar_row) {
-        const struct grammar_text g = typed_grammar(t);
-        if (!d->of->vocab)
-            return err_set(e, STATUS_USAGE, "--%s needs a vocabulary", g.option);
-        if (!draft_grammar(d, &g, e))
-            return false;
-    }
-    return draft_given_lists(d, &t->settings, typed_origin(t, "min-tokens"), e) && draft_typed_order(d, t, e);
+    const struct typed *const t = arg;
+    (void)names;
+    if (!t->grammar_row)
+        return true;
+    const struct grammar_text g = typed_grammar(t);
+    return d->of->vocab ? draft_grammar(d, &g, e) : err_set(e, STATUS_USAGE, "--%s needs a vocabulary", g.option);
 }
 
 const struct recipe *recipe_from_words(struct recipes *r, const char *const *word, size_t n, struct err *e)
@@ -61,25 +57,16 @@ const struct recipe *recipe_from_words(struct recipes *r, const char *const *wor
     struct options *const options = malloc(sizeof *options);
     struct typed t = {.options = options};
     struct words_of_chain w = {word, n, 0};
-    const struct recipe *recipe = NULL;
     if (!options) {
         err_from_fault(e, fault_memory());
         return NULL;
     }
     options_begin(options, r, ids_read);
     options_add_chain(options);
-    const struct option_row *refused = options->row;
     bool ok = typed_defaults(&t, e);
     while (ok && w.at < n)
         ok = read_option(&t, &w, e);
-    const char *const why = ok ? typed_refusal(&t, false, &refused) : NULL;
-    if (why)
-        ok = err_set(e, STATUS_USAGE, "--%s: engine %s %s", refused->name, t.engine, why);
-    struct draft d = {.of = r, .parts.engine = engine_by_name(t.engine)};
-    if (ok && fill_from_typed(&d, &t, e))
-        recipe = recipe_checked(draft_make(&d, e), e);
-    else
-        parts_drop(&d.parts);
+    const struct recipe *const recipe = ok ? recipe_checked(recipe_from_typed(r, &t, add_grammar, &t, e), e) : NULL;
     for (size_t i = 0; i < LISTS; i++)
         list_free(&t.settings.list[i]);
     free(options);

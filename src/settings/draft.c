@@ -2,7 +2,6 @@
 #include "settings/draft.h"
 
 #include "base/platform.h"
-#include "chain/chain.h"
 #include "settings/value.h"
 
 #include <inttypes.h>
@@ -167,21 +166,6 @@ bool draft_check_values(const struct draft *d, struct err *e)
         if (conflict)
             return err_set(e, STATUS_USAGE, "%s", conflict);
     }
-    return true;
-}
-
-bool draft_given_lists(struct draft *d, const struct settings *s, bool min_tokens, struct err *e)
-{
-    for (size_t i = 0; i < LISTS; i++)
-        if (!list_check(&s->list[i], e))
-            return false;
-    if (!draft_lists(d, s, e))
-        return false;
-    if (min_tokens && d->parts.value[catalog_find(&d->of->catalog, "min-tokens")] > 0 && !d->parts.bans->bans.n_ends)
-        return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; give --eog-tokens or --vocab");
-    if (s->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
-        note_add(&d->of->notes, NOTE_PLAIN,
-                 "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
     return true;
 }
 

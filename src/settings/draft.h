@@ -74,10 +74,6 @@ struct settings {
 // bias may be spelt by several tokens.
 bool draft_lists(struct draft *d, const struct settings *s, struct err *e);
 
-// Makes the parts of lists that options gave. Options that need tokens which none of the lists names are errors, or
-// have no effect, which a note says. min_tokens: --min-tokens is given.
-bool draft_given_lists(struct draft *d, const struct settings *s, bool min_tokens, struct err *e);
-
 // Opens the vectors of a file: fills *m but for the metric. *owner has the memory and goes to `close`. False with *e.
 typedef bool embeddings_open_fn(struct embeddings *m, void **owner, const char *file, struct err *e);
 

@@ -288,7 +288,9 @@ struct grammar_text typed_grammar(const struct typed *t)
                                  .option = t->grammar_row->name};
 }
 
-bool draft_typed_values(struct draft *d, const struct typed *t, struct err *e)
+// ---- the recipe
+
+static bool set_values(struct draft *d, const struct typed *t, struct err *e)
 {
     const struct engine *const engine = d->parts.engine;
     memcpy(d->parts.value, t->value, t->options->catalog->n * sizeof *t->value);
@@ -300,8 +302,52 @@ bool draft_typed_values(struct draft *d, const struct typed *t, struct err *e)
     return draft_seed(d, seed, e) && draft_check_values(d, e);
 }
 
-bool draft_typed_order(struct draft *d, const struct typed *t, struct err *e)
+// Makes the parts of the lists. Options that need tokens which none of the lists names are errors, or have no effect,
+// which a note says.
+static bool set_lists(struct draft *d, const struct typed *t, struct err *e)
+{
+    const struct settings *const s = &t->settings;
+    for (size_t i = 0; i < LISTS; i++)
+        if (!list_check(&s->list[i], e))
+            return false;
+    if (!draft_lists(d, s, e))
+        return false;
+    if (typed_origin(t, "min-tokens") && d->parts.value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
+        !d->parts.bans->bans.n_ends)
+        return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; give --eog-tokens or --vocab");
+    if (s->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
+        note_add(&d->of->notes, NOTE_PLAIN,
+                 "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
+    return true;
+}
+
+// Sets the samplers, if they were named and the engine has no order of its own.
+static bool set_order(struct draft *d, const struct typed *t, const struct builder *names, struct err *e)
 {
     const bool named = typed_origin(t, "samplers") || typed_origin(t, "sampler-seq");
+    if (names->failed)
+        return err_from_fault(e, fault_memory());
+    if (names->text)
+        return draft_samplers(d, names->text, false, e);
     return d->parts.engine->options || !named || draft_samplers(d, t->samplers, t->by_letter, e);
+}
+
+const struct recipe *recipe_from_typed(struct recipes *r, const struct typed *t, add_parts_fn *add_parts,
+                                       const void *arg, struct err *e)
+{
+    struct draft d = {.of = r, .parts.engine = engine_by_name(t->engine)};
+    struct builder names = {0};
+    const struct option_row *row = t->options->row;
+    const char *const why = typed_refusal(t, false, &row);
+    if (why) {
+        err_set(e, STATUS_USAGE, "--%s: engine %s %s", row->name, t->engine, why);
+        return NULL;
+    }
+    const bool ok =
+        set_values(&d, t, e) && add_parts(&d, arg, &names, e) && set_lists(&d, t, e) && set_order(&d, t, &names, e);
+    builder_free(&names);
+    if (ok)
+        return draft_make(&d, e);
+    parts_drop(&d.parts);
+    return NULL;
 }
