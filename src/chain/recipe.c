@@ -2,7 +2,6 @@
 #include "chain/recipe.h"
 
 #include "base/names.h"
-#include "chain/chain.h"
 #include "grammar/trie.h"
 
 #include <stdio.h>

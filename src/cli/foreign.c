@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/foreign.h"
 
-#include "base/number.h"
-#include "cli/notation.h"
 #include "settings/setting.h"
 
 #include <math.h>

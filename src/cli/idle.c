@@ -2,7 +2,6 @@
 // Notes on options of the chain that were typed and have no effect on it, or another than their number says. A preset
 // sets many options that are off. Notes on them say only that one switches off what another asks for.
 #include "base/number.h"
-#include "chain/chain.h"
 #include "cli/variants.h"
 #include "out/message.h"
 

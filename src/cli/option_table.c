@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/args.h"
 
-#include "base/names.h"
 #include "out/message.h"
 #include "samplers/engine.h"
 

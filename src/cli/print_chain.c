@@ -2,7 +2,6 @@
 #include "cli/print_chain.h"
 
 #include "base/utf8.h"
-#include "chain/chain.h"
 #include "cli/help.h"
 #include "cli/remarks.h"
 #include "grammar/grammar.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A chain as options: a preset, or a command line of llama.cpp.
 #include "base/names.h"
-#include "chain/chain.h"
 #include "cli/print_chain.h"
 #include "out/message.h"
 #include "settings/value.h"

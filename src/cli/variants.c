@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "chain/chain.h"
 #include "cli/from_args.h"
 #include "cli/hint.h"
 #include "cli/remarks.h"
