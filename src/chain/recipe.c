@@ -20,7 +20,7 @@ void recipes_free(struct recipes *r)
     for (size_t i = 0; i < PARTS; i++)
         shared_set_free(&r->part[i]);
     builder_free(&r->notes);
-    builder_free(&r->printed);
+    builder_free(&r->once);
     trie_free(r->trie);
     vocab_free(&r->texts);
 }
@@ -30,6 +30,19 @@ const struct trie *recipes_trie(struct recipes *r)
     if (!r->trie && r->vocab)
         r->trie = trie_new(r->vocab);
     return r->trie;
+}
+
+void note_once(struct recipes *r, enum note_kind kind, const char *format, ...)
+{
+    char text[sizeof(struct err)];
+    va_list args;
+    va_start(args, format);
+    err_text(text, sizeof text, format, args);
+    va_end(args);
+    if (r->once.text && strstr(r->once.text, text))
+        return;
+    builder_format(&r->once, "%s\n", text);
+    note_add(&r->notes, kind, "%s", text);
 }
 
 // ---- recipes

@@ -6,6 +6,7 @@
 #define SAMPL_CHAIN_RECIPE_H
 
 #include "base/err.h"
+#include "base/note.h"
 #include "base/number.h"
 #include "base/shared.h"
 #include "sample/budget.h"
@@ -147,14 +148,16 @@ struct recipes {
     bool lenient;         // unknown names of samplers are left out, with a warning
     struct builder notes; // on drafts (base/note.h); the program prints and clears them
 
-    struct builder printed;             // notes that the program has printed and prints only once, one a line
-    bool warned_breakers, warned_model; // the program prints these warnings for one of several chains
-    bool of_model[CATALOG_MOST];        // by number of the catalog: the value is what the model's metadata recommends
+    struct builder once;         // notes that the program prints once for several chains, one a line
+    bool of_model[CATALOG_MOST]; // by number of the catalog: the value is what the model's metadata recommends
 };
 
 // Every recipe must be dropped before recipes_free.
 void recipes_init(struct recipes *r);
 void recipes_free(struct recipes *r);
+
+// Adds a note to r->notes, unless another chain of the run had a note with the same text.
+__attribute__((format(printf, 3, 4))) void note_once(struct recipes *r, enum note_kind kind, const char *format, ...);
 
 // Returns the trie of the vocabulary, which the first call makes. NULL if there is no vocabulary or memory is short.
 const struct trie *recipes_trie(struct recipes *r);

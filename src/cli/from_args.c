@@ -11,17 +11,6 @@
 
 // ---- the engine
 
-bool args_leave_out(struct args *a, struct builder *names, struct err *e)
-{
-    const struct option_row *row = a->typed.options->row;
-    for (; typed_refusal(&a->typed, false, &row); row++) {
-        builder_format(names, "%s--%s", names->len ? ", " : "", row->name);
-        if (!typed_forget(&a->typed, row, e))
-            return false;
-    }
-    return true;
-}
-
 // Would the chain differ if the engine had a stage for the option? Options that were reset before count as off, so that
 // the window of a penalty is not listed beside it. Breakers count with the option of DRY that switches it on.
 static bool would_differ(const struct args *a, const struct option_row *row)
@@ -41,43 +30,36 @@ static bool would_differ(const struct args *a, const struct option_row *row)
     return !strcmp(row->name, "mirostat") || !strcmp(row->name, "min-tokens"); // whose stages no chain names
 }
 
-// Prints a note unless the run has printed it for another chain.
-static void note_once(struct recipes *r, const struct builder *note)
+bool args_leave_out(struct args *a, const char *preset, struct builder *names, struct err *e)
 {
-    if (r->printed.text && strstr(r->printed.text, note->text))
-        return;
-    builder_format(&r->printed, "%s\n", note->text);
-    message_note("%s", note->text);
-}
-
-// Resets the options of presets that the engine has no stage for, and prints a note for each preset with options that
-// would change the chain.
-static bool leave_out_of_presets(struct recipes *r, struct args *a, struct err *e)
-{
-    const struct option_row *first = a->typed.options->row;
-    while (typed_refusal(&a->typed, true, &first)) {
-        struct builder note = {0};
-        const char *const file = a->preset[first - a->typed.options->row];
-        bool ok = true, listed = false;
-        builder_format(&note, "--preset: %s: engine %s has no stage for ", file, a->typed.engine);
-        for (const struct option_row *row = first; ok && typed_refusal(&a->typed, true, &row); row++) {
-            if (a->preset[row - a->typed.options->row] != file)
-                continue;
-            if (would_differ(a, row)) {
-                builder_format(&note, "%s--%s", listed ? ", " : "", row->name);
-                listed = true;
-            }
-            ok = typed_forget(&a->typed, row, e);
-        }
-        builder_string(&note, ", which it ignores");
-        ok = ok && (!note.failed || err_from_fault(e, fault_memory()));
-        if (ok && listed)
-            note_once(r, &note);
-        builder_free(&note);
-        if (!ok)
+    const struct option_row *row = a->typed.options->row;
+    for (; typed_refusal(&a->typed, preset, &row); row++) {
+        if (preset && a->preset[row - a->typed.options->row] != preset)
+            continue;
+        if (!preset || would_differ(a, row))
+            builder_format(names, "%s--%s", names->len ? ", " : "", row->name);
+        if (!typed_forget(&a->typed, row, e))
             return false;
     }
     return true;
+}
+
+// Resets the options of presets that the engine has no stage for, with a note for each preset with options that would
+// change the chain.
+static bool leave_out_of_presets(struct recipes *r, struct args *a, struct err *e)
+{
+    const struct option_row *first = a->typed.options->row;
+    bool ok = true;
+    while (ok && typed_refusal(&a->typed, true, &first)) {
+        struct builder names = {0};
+        const char *const file = a->preset[first - a->typed.options->row];
+        ok = args_leave_out(a, file, &names, e) && (!names.failed || err_from_fault(e, fault_memory()));
+        if (ok && names.len)
+            note_once(r, NOTE_PLAIN, "--preset: %s: engine %s has no stage for %s, which it ignores", file,
+                      a->typed.engine, names.text);
+        builder_free(&names);
+    }
+    return ok;
 }
 
 // ---- the grammar, and vectors
@@ -123,14 +105,12 @@ static bool add_files(struct draft *d, const void *arg, struct builder *names, s
            err_prefix(e, "--scatter-embeddings");
 }
 
-// Prints a warning on the chain once in a run, as several chains may have the same cause.
+// Warns of a chain whose breakers match nothing.
 static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 {
-    if (r->vocab || !recipe->parts.breakers->breakers.n_texts || !recipe_runs(recipe, &sampler_dry) ||
-        r->warned_breakers)
-        return;
-    message_warn("without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
-    r->warned_breakers = true;
+    if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry))
+        note_once(r, NOTE_WARNING,
+                  "without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
 }
 
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *given, struct err *e)
@@ -140,10 +120,10 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *give
     if (!leave_out_of_presets(r, &a, e))
         return NULL;
     const struct recipe *recipe = recipe_from_typed(r, &a.typed, add_files, &a, e);
-    message_notes(&r->notes);
     if (a.action == ACTION_RUN)
         recipe = recipe_checked(recipe, e);
     if (recipe)
         warn_of_chain(r, recipe);
+    message_notes(&r->notes);
     return recipe;
 }

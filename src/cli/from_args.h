@@ -15,7 +15,8 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *give
 // Appends the recommended chain to *chain. It counts more than --sampler-seq, and less than --samplers.
 void set_recommendations(struct draft *d, const struct args *a, struct builder *chain);
 
-// Resets the given options that the engine has no stage for, and appends their names. False with *e if memory is short.
-bool args_leave_out(struct args *a, struct builder *names, struct err *e);
+// Resets the given options that the engine has no stage for, and appends their names. preset: only those that this file
+// gave, and only the names of those that would change the chain; NULL: all. False with *e if memory is short.
+bool args_leave_out(struct args *a, const char *preset, struct builder *names, struct err *e);
 
 #endif

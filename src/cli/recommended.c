@@ -19,12 +19,10 @@ static const char llama_names[] =
     "penalties dry xtc infill temperature temp top_k top-k topk top_p top-p topp nucleus min_p min-p minp typ_p typ-p "
     "typp typ top_n_sigma top-n-sigma topnsigma adaptive_p adaptive-p adaptivep";
 
-// Adds a warning that a recommendation is left out, for the first chain of a run.
+// Adds a warning that a recommendation is left out.
 static void warn_left_out(struct draft *d, const struct args *a, const char *key, const struct err *why)
 {
-    if (!d->of->warned_model)
-        note_add(&d->of->notes, NOTE_WARNING, "--vocab: %s: left out: general.sampling.%s: %s", a->vocab, key,
-                 why->text);
+    note_once(d->of, NOTE_WARNING, "--vocab: %s: left out: general.sampling.%s: %s", a->vocab, key, why->text);
 }
 
 // Reads the number that a text begins with. A whole number has its low 32 bits. False if there is no number.
@@ -92,5 +90,4 @@ void set_recommendations(struct draft *d, const struct args *a, struct builder *
             !set_recommended(d, key, number, value, &why))
             warn_left_out(d, a, key, &why);
     }
-    d->of->warned_model = true;
 }

@@ -352,7 +352,7 @@ static const struct recipe *make_recipe(struct recipes *r, const struct variants
         engine = engine || is_engine;
         first = first && (is_engine || !x->swept[i].index);
     }
-    const bool ok = !engine || args_leave_out(&x->args, &names, e);
+    const bool ok = !engine || args_leave_out(&x->args, NULL, &names, e);
     if (ok && first && names.len)
         message_note("variant '%.*s': engine %s has no stage for %s%s, which it ignores", VARIANT_NAME(x),
                      x->args.typed.engine, names.text, names.full ? ", ..." : "");
