@@ -47,11 +47,11 @@ static void add_schema_first(struct foreign *f, const cJSON *item)
     foreign_set(f, "grammar-first", NULL);
 }
 
-// Reads the constraints of structured outputs. With ignore_eos these servers go on behind the end, and ban no token.
+// Reads the constraints of structured outputs.
 bool vllm_key(struct foreign *f, const cJSON *item)
 {
     if (!is_key(item, "structured_outputs"))
-        return is_key(item, "ignore_eos") || openai_key(f, item);
+        return openai_key(f, item);
     for (const cJSON *rule = item->child; rule; rule = rule->next) {
         if (rule->string && is_key(rule, "json") && foreign_is_on(rule))
             add_schema_first(f, rule);
@@ -69,10 +69,10 @@ void ends_finish(struct foreign *f)
 
 bool sglang_key(struct foreign *f, const cJSON *item)
 {
-    if (!is_key(item, "json_schema") || !foreign_is_on(item))
-        return is_key(item, "ignore_eos");
-    add_schema_first(f, item);
-    return true;
+    const bool schema = is_key(item, "json_schema") && foreign_is_on(item);
+    if (schema)
+        add_schema_first(f, item);
+    return schema;
 }
 
 // Reads the window of the penalties. The engine has one for all three, so that another one is refused.

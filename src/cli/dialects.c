@@ -365,9 +365,10 @@ static bool ini_key(struct foreign *f, const cJSON *item)
 
 #define SERVER_CHAIN "penalties;temperature;min_p;top_k;top_p"
 
+// With ignore_eos, vLLM and SGLang go on behind the end of a text, and ban no token.
 // clang-format off
 const struct dialect dialects[] = {
-    {"sampl", .identify = printed_identify, .defaults = true, .names_engine = true, .whole = true,
+    {"sampl", .identify = printed_identify, .defaults = true, .whole = true,
      .read_key = printed_key, .finish = printed_finish},
     {"llama-server", .identify = echo_identify, .defaults = true,
      .read_key = server_key, .finish = server_finish, .ignored = setting_server_ignores},
@@ -396,11 +397,11 @@ const struct dialect dialects[] = {
      .read_key = server_key, .finish = server_finish, .ignored = setting_server_ignores},
     {"SGLang", .member = "sampling_params", .engine = "sglang", .read_key = sglang_key, .finish = ends_finish,
      .chain = SERVER_CHAIN, .absent = "repeat-last-n=-1",
-     .ignored = "max_new_tokens n stop* no_stop_trim *_special_tokens stream_interval custom_params"},
+     .ignored = "ignore_eos max_new_tokens n stop* no_stop_trim *_special_tokens stream_interval custom_params"},
     {"vLLM", {{"structured_outputs"}, {"bad_words", "stop_token_ids"}}, .engine = "vllm", .read_key = vllm_key,
      .finish = ends_finish, .chain = SERVER_CHAIN, .absent = "repeat-last-n=-1",
      .ignored = TEXT_PARTS "stop_token_ids include_* *_special_tokens truncate_prompt_tokens prompt_logprobs add_* "
-                "continue_final_message chat_template* documents priority request_id return_* detokenize "
+                "ignore_eos continue_final_message chat_template* documents priority request_id return_* detokenize "
                 "parallel_tool_calls service_tier cache_salt vllm_xargs kv_transfer_params mm_processor_kwargs"},
     {"mlx_lm", {{"repetition_context_size"}}, .engine = "mlx", .read_key = mlx_key,
      .chain = "penalties;top_p;min_p;top_k;temperature", .absent = "temp=0 repeat-last-n=20",

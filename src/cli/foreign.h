@@ -51,8 +51,7 @@ struct dialect {
     bool (*identify)(struct foreign *f);
 
     const char *engine;  // the program's pipeline; NULL: llama
-    bool names_engine;   // the file itself names the engine, whatever was typed
-    bool whole;          // the file is a whole chain: no option of a chain before it counts, but for the seed
+    bool whole;          // the file is a whole chain: its engine holds, and no option before it but for the seed
     bool defaults;       // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
     const char *absent;  // options that hold if their settings are absent, "FLAG=VALUE ..."
     const char *tfs;     // the sampler that this dialect calls tfs; NULL: tfs

@@ -32,7 +32,7 @@ static bool find_dialect(struct foreign *f)
 static void choose_engine(struct foreign *f)
 {
     const struct dialect *const d = f->dialect;
-    f->typed = d->names_engine ? NULL : f->typed;
+    f->typed = d->whole ? NULL : f->typed;
     f->engine = f->typed ? f->typed : d->engine ? engine_by_name(d->engine) : engines;
     if (!f->typed)
         foreign_set(f, "engine", f->engine->name);
