@@ -117,31 +117,47 @@ static void note_spelling(struct builder *notes, const char *name, const char *t
 
 // ---- parts of lists
 
-// Lists become parts of a draft. A list that was not given is the draft's own, or the default.
+// Lists become parts of a draft. A list that was not given is the draft's own, or the default. The key of a part is a
+// list, too, whose entries are resolved: ids, or the bytes of a breaker. An entry has the kind of its list in place of
+// a bias, unless the part is that of the biases.
 struct making {
     struct draft *d;
     const struct settings *s;
-    struct ids ids;      // scratch
-    struct builder key;  // of the part that is made
-    struct builder note; // on texts that several tokens spell
     struct err *e;
+    struct list key;     // of the part that is made
+    struct builder note; // on texts that several tokens spell
+    struct ids ids;      // scratch
 };
 
+// Returns a list that was given; NULL: it was not. In a row without a budget, tags count as not given.
 static const struct list *given(const struct making *m, enum list_kind kind)
 {
-    return m->s->list[kind].name ? &m->s->list[kind] : NULL;
+    const bool tag = kind == LIST_START || kind == LIST_MESSAGE || kind == LIST_END_TAGS;
+    const bool counts = !tag || !m->d->of_row || m->s->reasoning_budget >= 0;
+    return counts && m->s->list[kind].name ? &m->s->list[kind] : NULL;
 }
+
+// Returns the entry of a part's key behind x, or the first if x is NULL. NULL: there is none.
+static const struct list_entry *next_of_key(const struct shared *part, const struct list_entry *x)
+{
+    const struct list key = {.n = 1, .entries = {.text = (char *)(uintptr_t)part->key, .len = part->len}};
+    return list_next_entry(&key, x);
+}
+
+static bool is_of_list(const struct list_entry *x, enum list_kind kind) { return x->bias == (float)kind; }
+
+static struct tokens tokens_of(const struct list_entry *x) { return (struct tokens){x->of, x->n}; }
 
 // Sets the part of the key, as draft_share does. A row prints the notes on its texts if the part is new; if other
 // recipes have the part, the notes were printed for them.
 static void *make_part(struct making *m, enum recipe_part part, size_t size, void (*free)(void *), bool *ok)
 {
-    void *const new = draft_share(m->d, part, &m->key, size, free, ok, m->e);
+    void *const new = draft_share(m->d, part, &m->key.entries, size, free, ok, m->e);
     const struct shared *const shared = m->d->parts.part[part];
     if (m->d->of_row && shared && shared->users == 1)
         notes_move(&m->d->of->notes, &m->note);
     builder_clear(&m->note);
-    builder_clear(&m->key);
+    list_begin(&m->key, NULL);
     return new;
 }
 
@@ -173,6 +189,23 @@ static bool find_tokens(struct making *m, const struct list *list, const struct 
     return true;
 }
 
+// Adds the entries of a list to the key; if it was not given, those that the old part has of it. old: NULL if there is
+// no part.
+static bool add_entries(struct making *m, enum list_kind kind, const struct shared *old)
+{
+    const struct list *const list = given(m, kind);
+    struct tokens tokens;
+    for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
+        if (!find_tokens(m, list, x, kind == LIST_BIASES && !m->d->of_row, &tokens))
+            return false;
+        list_add_ids(&m->key, tokens.id, tokens.n, kind == LIST_BIASES ? x->bias : (float)kind);
+    }
+    for (const struct list_entry *x = NULL; !list && old && (x = next_of_key(old, x));)
+        if (x->n && (kind == LIST_BIASES || is_of_list(x, kind)))
+            list_add_ids(&m->key, x->of, x->n, x->bias);
+    return true;
+}
+
 // ---- biases
 
 static void biases_free(void *thing)
@@ -188,97 +221,47 @@ static bool fill_biases(struct biases *b, const struct vocab *v)
 {
     const unsigned unwanted = VOCAB_BANNED | (b->ignore_eos ? VOCAB_EOG : 0u);
     size_t cap = 0;
-    if (!mem_grow(&b->bias, &cap, b->n_given + 1, sizeof *b->bias))
-        return false;
-    memcpy(b->bias, (const char *)b->shared.key + 1, b->n_given * sizeof *b->bias);
-    b->n = b->n_given;
-    for (uint32_t id = 0; v && v->any & unwanted && id < v->n; id++)
-        if (v->flags[id] & unwanted && !mem_push(&b->bias, &b->n, &cap, &(struct bias){id, -INFINITY}, sizeof *b->bias))
-            return false;
-    return bias_table_build(&b->table, b->bias, b->n);
+    bool ok = true;
+    for (const struct list_entry *x = NULL; ok && (x = next_of_key(&b->shared, x));)
+        for (size_t i = 0; ok && i < x->n; i++)
+            ok = mem_push(&b->bias, &b->n, &cap, &(struct bias){x->of[i], x->bias}, sizeof *b->bias);
+    b->n_given = b->n;
+    for (uint32_t id = 0; ok && v && v->any & unwanted && id < v->n; id++)
+        if (v->flags[id] & unwanted)
+            ok = mem_push(&b->bias, &b->n, &cap, &(struct bias){id, -INFINITY}, sizeof *b->bias);
+    return ok && bias_table_build(&b->table, b->bias, b->n);
 }
 
+// Makes the biases. An entry of the key without ids has ignore_eos.
 static bool make_biases(struct making *m)
 {
     const struct biases *const old = m->d->parts.biases;
-    const struct list *const list = given(m, LIST_BIASES);
     const struct vocab *const v = m->d->of->vocab;
     const bool ignore_eos = m->s->ignore_eos;
-    struct tokens tokens;
     bool ok;
-    if (old && !list && ignore_eos == old->ignore_eos)
+    if (old && !given(m, LIST_BIASES) && ignore_eos == old->ignore_eos)
         return true;
-    builder_byte(&m->key, (char)ignore_eos);
-    if (old && !list)
-        builder_bytes(&m->key, old->bias, old->n_given * sizeof *old->bias);
-    for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
-        if (!find_tokens(m, list, x, !m->d->of_row, &tokens))
-            return false;
-        for (size_t i = 0; i < tokens.n; i++)
-            builder_bytes(&m->key, &(struct bias){tokens.id[i], x->bias}, sizeof(struct bias));
-    }
+    list_add_ids(&m->key, NULL, 0, ignore_eos ? 1.0f : 0.0f);
+    if (!add_entries(m, LIST_BIASES, old ? &old->shared : NULL))
+        return false;
     if (ignore_eos && !v)
         return err_set(m->e, STATUS_USAGE, "--ignore-eos needs --vocab");
     if (ignore_eos && !m->d->of_row && !(v->any & VOCAB_EOG))
         note_add(&m->d->of->notes, NOTE_WARNING, "--ignore-eos: the vocabulary has no end-of-generation token");
-    const size_t n = m->key.len / sizeof(struct bias);
     struct biases *const b = make_part(m, PART_BIASES, sizeof *b, biases_free, &ok);
     if (!b)
         return ok;
-    b->n_given = n;
     b->ignore_eos = ignore_eos;
     return fill_biases(b, v) || err_from_fault(m->e, fault_memory());
 }
 
-// ---- sequences
-
-// Adds a sequence to the key.
-static void add_sequence(struct making *m, const uint32_t *id, size_t n)
-{
-    builder_bytes(&m->key, &n, sizeof n);
-    builder_bytes(&m->key, id, n * sizeof *id);
-}
-
-// Adds the sequences of a list, or n others if the list was not given, and counts them.
-static bool add_sequences(struct making *m, const struct list *list, const struct tokens *old, size_t n, size_t *count)
-{
-    for (size_t i = 0; !list && i < n; i++)
-        add_sequence(m, old[i].id, old[i].n);
-    for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
-        struct tokens tokens;
-        if (!find_tokens(m, list, x, false, &tokens))
-            return false;
-        add_sequence(m, tokens.id, tokens.n);
-    }
-    *count += list ? list->n : n;
-    return true;
-}
+// ---- breakers
 
 static void breakers_drop(void *thing)
 {
     struct breaker_list *const b = thing;
     breakers_free(&b->breakers);
     free(b);
-}
-
-// Returns the next entry of a key of sequences, *len elements of that size, and moves *at behind it.
-static const void *next_entry(const char **at, size_t *len, size_t size)
-{
-    memcpy(len, *at, sizeof *len);
-    const char *const entry = *at + sizeof *len;
-    *at = entry + *len * size;
-    return entry;
-}
-
-// Reads n token sequences of a key and moves *at behind them. Returns the length of the longest.
-static size_t read_sequences(const char **at, struct tokens *sequence, size_t n)
-{
-    size_t longest = 0;
-    for (size_t i = 0; i < n; i++) {
-        sequence[i].id = next_entry(at, &sequence[i].n, sizeof(uint32_t));
-        longest = sequence[i].n > longest ? sequence[i].n : longest;
-    }
-    return longest;
 }
 
 enum { BREAKER_MAX = 40 }; // bytes of a text, as in llama.cpp
@@ -296,8 +279,7 @@ static bool add_breaker(struct making *m, const struct list_entry *x)
                  (const char *)text, BREAKER_MAX);
         len = BREAKER_MAX;
     }
-    builder_bytes(&m->key, &len, sizeof len);
-    builder_bytes(&m->key, text, len);
+    list_add_text(&m->key, ENTRY_TEXT, (const char *)text, len, LIST_BREAKERS);
     free(text);
     return true;
 }
@@ -306,32 +288,31 @@ static bool add_breaker(struct making *m, const struct list_entry *x)
 static bool make_breakers(struct making *m)
 {
     const struct list *const texts = given(m, LIST_BREAKERS), *const ids = given(m, LIST_BREAKER_IDS);
-    size_t n = 0, n_texts = texts ? texts->n : 0;
     bool ok;
     if (!texts && !ids && m->d->parts.breakers)
         return true;
-    if (!add_sequences(m, ids, NULL, 0, &n))
+    if (!add_entries(m, LIST_BREAKER_IDS, NULL))
         return false;
+    const size_t n = m->key.n;
     for (const struct list_entry *x = NULL; texts && (x = list_next_entry(texts, x));)
         if (!add_breaker(m, x))
             return false;
-    for (const char *text = "\n:\"*"; !texts && !ids && *text; text++, n_texts++) {
-        builder_bytes(&m->key, &(size_t){1}, sizeof(size_t));
-        builder_byte(&m->key, *text);
-    }
-    builder_bytes(&m->key, &n, sizeof n); // so that sequences and texts of the same bytes have different keys
+    for (const char *text = "\n:\"*"; !texts && !ids && *text; text++)
+        list_add_text(&m->key, ENTRY_TEXT, text, 1, LIST_BREAKERS);
     const size_t texts_at = sizeof(struct breaker_list) + n * sizeof(struct tokens);
     struct breaker_list *const b =
-        make_part(m, PART_BREAKERS, texts_at + n_texts * sizeof(struct piece), breakers_drop, &ok);
+        make_part(m, PART_BREAKERS, texts_at + (m->key.n - n) * sizeof(struct piece), breakers_drop, &ok);
     if (!b)
         return ok;
     struct tokens *const sequence = (struct tokens *)(void *)(b + 1);
     struct piece *const text = (struct piece *)(void *)(sequence + n);
-    const char *at = b->shared.key;
-    read_sequences(&at, sequence, n);
-    for (size_t i = 0; i < n_texts; i++)
-        text[i].p = next_entry(&at, &text[i].len, 1);
-    b->breakers = (struct breakers){.sequence = sequence, .n_sequences = n, .text = text, .n_texts = n_texts};
+    for (const struct list_entry *x = NULL; (x = next_of_key(&b->shared, x));)
+        if (x->form == ENTRY_TEXT)
+            text[b->breakers.n_texts++] = (struct piece){(const unsigned char *)entry_text(x), x->n};
+        else
+            sequence[b->breakers.n_sequences++] = tokens_of(x);
+    b->breakers.sequence = sequence;
+    b->breakers.text = text;
     return true;
 }
 
@@ -344,65 +325,65 @@ static void bans_free(void *thing)
     free(b);
 }
 
-// Makes the ends: those given, then those of the vocabulary.
-static bool fill_ends(struct ban_list *b, const uint32_t *given, const struct vocab *v)
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+// Fills the bans, and their ends: those given, then those of the vocabulary.
+static bool fill_bans(struct ban_list *b, const struct vocab *v)
 {
     size_t cap = 0;
-    if (!mem_grow(&b->end, &cap, b->n_given + 1, sizeof *b->end))
-        return false;
-    memcpy(b->end, given, b->n_given * sizeof *b->end);
-    b->bans.n_ends = b->n_given;
-    for (uint32_t id = 0; v && id < v->n; id++)
-        if (v->flags[id] & VOCAB_EOG && !mem_push(&b->end, &b->bans.n_ends, &cap, &id, sizeof id))
-            return false;
+    bool ok = true;
+    for (const struct list_entry *x = NULL; ok && (x = next_of_key(&b->shared, x));) {
+        if (is_of_list(x, LIST_BANS)) {
+            b->sequence[b->bans.n++] = tokens_of(x);
+            b->bans.longest = larger(b->bans.longest, x->n);
+        }
+        for (size_t i = 0; ok && is_of_list(x, LIST_ENDS) && i < x->n; i++)
+            ok = mem_push(&b->end, &b->bans.n_ends, &cap, &x->of[i], sizeof *b->end);
+    }
+    b->n_given = b->bans.n_ends;
+    for (uint32_t id = 0; ok && v && id < v->n; id++)
+        if (v->flags[id] & VOCAB_EOG)
+            ok = mem_push(&b->end, &b->bans.n_ends, &cap, &id, sizeof id);
+    b->bans.sequence = b->sequence;
     b->bans.end = b->end;
-    return true;
+    return ok;
 }
 
-// Makes the bans. The first sequence of the key has the ends that were given.
 static bool make_bans(struct making *m)
 {
     const struct ban_list *const old = m->d->parts.bans;
-    const struct list *const ends = given(m, LIST_ENDS), *const bans = given(m, LIST_BANS);
-    size_t n = 0, n_ends = 0;
+    const struct shared *const shared = old ? &old->shared : NULL;
     bool ok;
-    if (old && !ends && !bans)
+    if (old && !given(m, LIST_ENDS) && !given(m, LIST_BANS))
         return true;
-    for (const struct list_entry *x = NULL; ends && (x = list_next_entry(ends, x));)
-        n_ends += x->n;
-    if (!ends)
-        add_sequence(m, old ? old->end : NULL, old ? old->n_given : 0);
-    else
-        builder_bytes(&m->key, &n_ends, sizeof n_ends);
-    for (const struct list_entry *x = NULL; ends && (x = list_next_entry(ends, x));)
-        builder_bytes(&m->key, x->of, x->n * sizeof *x->of);
-    if (!add_sequences(m, bans, old ? old->bans.sequence : NULL, old ? old->bans.n : 0, &n))
+    if (!add_entries(m, LIST_ENDS, shared) || !add_entries(m, LIST_BANS, shared))
         return false;
-    struct ban_list *const b = make_part(m, PART_BANS, sizeof *b + n * sizeof *b->sequence, bans_free, &ok);
-    if (!b)
-        return ok;
-    const char *at = b->shared.key;
-    const uint32_t *const id = next_entry(&at, &b->n_given, sizeof *id);
-    b->bans.sequence = b->sequence;
-    b->bans.n = n;
-    b->bans.longest = read_sequences(&at, b->sequence, n);
-    return fill_ends(b, id, m->d->of->vocab) || err_from_fault(m->e, fault_memory());
+    struct ban_list *const b = make_part(m, PART_BANS, sizeof *b + m->key.n * sizeof *b->sequence, bans_free, &ok);
+    return b ? fill_bans(b, m->d->of->vocab) || err_from_fault(m->e, fault_memory()) : ok;
 }
 
 // ---- the reasoning budget
 
-// Reads the tags from the key. Writes the forced tokens, message and end tag, behind the tags, where as many bytes
-// as the key has are free.
+// Fills the tags. Writes the forced tokens, message and end tag, behind the tags, where as many bytes as the key has
+// are free.
 static void fill_reasoning(struct reasoning *r, const struct vocab *v)
 {
-    const struct tokens *const start = &r->tag[REASONING_START], *const message = &r->tag[REASONING_MESSAGE],
-                               *const end = &r->tag[REASONING_END];
-    uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
-    const char *at = r->shared.key;
-    read_sequences(&at, r->tag, REASONING_END);
-    const size_t longest = read_sequences(&at, &r->tag[REASONING_END], r->n - REASONING_END);
+    struct tokens *const start = &r->tag[REASONING_START], *const message = &r->tag[REASONING_MESSAGE],
+                         *const end = &r->tag[REASONING_END];
+    size_t longest = 0;
+    r->n = REASONING_END;
+    for (const struct list_entry *x = NULL; (x = next_of_key(&r->shared, x));) {
+        if (is_of_list(x, LIST_START))
+            *start = tokens_of(x);
+        if (is_of_list(x, LIST_MESSAGE))
+            *message = tokens_of(x);
+        if (is_of_list(x, LIST_END_TAGS))
+            r->tag[r->n++] = tokens_of(x);
+        longest = larger(longest, is_of_list(x, LIST_START) || is_of_list(x, LIST_END_TAGS) ? x->n : 0);
+    }
     if (r->tokens < 0 || r->n == REASONING_END || !start->n)
         return;
+    uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
     const size_t n_forced = r->forces ? message->n + end->n : 0;
     memcpy(forced, message->id, message->n * sizeof *forced);
     memcpy(forced + message->n, end->id, end->n * sizeof *forced);
@@ -411,38 +392,32 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
                                      .end = end,
                                      .n_ends = r->n - REASONING_END,
                                      .forced = {forced, n_forced},
-                                     .longest = start->n > longest ? start->n : longest,
+                                     .longest = longest,
                                      .vocab = v};
 }
 
-// Makes the budget. Without a start tag or an end tag there is none. A row without a budget has no tags; as in the
-// server, only a row with the message, which may be empty, makes the budget force tokens.
+// Makes the budget. Without a start tag or an end tag there is none. As in the server, only a row with the message,
+// which may be empty, makes the budget force tokens. The first entry of the key is in none of the lists.
 static bool make_reasoning(struct making *m)
 {
     const struct reasoning *const old = m->d->parts.reasoning;
+    const struct shared *const shared = old ? &old->shared : NULL;
     const int64_t budget = m->s->reasoning_budget;
-    const bool of_row = m->d->of_row, tags = !of_row || budget >= 0;
-    const struct list *const start = tags ? given(m, LIST_START) : NULL,
-                             *const message = tags ? given(m, LIST_MESSAGE) : NULL,
-                             *const end = tags ? given(m, LIST_END_TAGS) : NULL;
-    const struct tokens none[REASONING_END] = {{0}}, *const tag = old ? old->tag : none;
-    const bool forces = message || (of_row ? old && old->forces : budget >= 0);
-    size_t n = 0;
+    const struct list *const message = given(m, LIST_MESSAGE);
+    const bool forces = message || (m->d->of_row ? old && old->forces : budget >= 0);
+    const uint32_t head[] = {(uint32_t)budget, forces};
     bool ok;
-    if (!start && !message && !end && (old ? old->tokens == budget : budget < 0))
+    if (!given(m, LIST_START) && !message && !given(m, LIST_END_TAGS) && (old ? old->tokens == budget : budget < 0))
         return true;
-    if (!add_sequences(m, start, &tag[REASONING_START], 1, &n) ||
-        !add_sequences(m, message, &tag[REASONING_MESSAGE], 1, &n) ||
-        !add_sequences(m, end, tag + REASONING_END, old ? old->n - REASONING_END : 0, &n))
+    list_add_ids(&m->key, head, 2, (float)LISTS);
+    if (!add_entries(m, LIST_START, shared) || !add_entries(m, LIST_MESSAGE, shared) ||
+        !add_entries(m, LIST_END_TAGS, shared))
         return false;
-    builder_bytes(&m->key, &budget, sizeof budget);
-    builder_bytes(&m->key, &(uint32_t){forces}, sizeof(uint32_t));
-    const size_t size = sizeof *old + n * sizeof(struct tokens) + m->key.len; // a multiple of an id's size
-    struct reasoning *const r = make_part(m, PART_REASONING, size, free, &ok);
+    const size_t tags = (REASONING_END + m->key.n) * sizeof(struct tokens);
+    struct reasoning *const r = make_part(m, PART_REASONING, sizeof *r + tags + m->key.entries.len, free, &ok);
     if (r) {
         r->tokens = budget;
         r->forces = forces;
-        r->n = n;
         fill_reasoning(r, m->d->of->vocab);
     }
     return ok;
@@ -452,38 +427,33 @@ static bool make_reasoning(struct making *m)
 static bool make_generation(struct making *m)
 {
     struct parts *const p = &m->d->parts;
-    const struct list *const list = given(m, LIST_GENERATION);
-    struct tokens tokens;
     bool ok = true;
-    if (!list || (m->s->reasoning_budget < 0 && !(p->rules && p->grammar_prefilled)))
+    if (!given(m, LIST_GENERATION) || (m->s->reasoning_budget < 0 && !(p->rules && p->grammar_prefilled)))
         return true;
-    if (!find_tokens(m, list, list_next_entry(list, NULL), false, &tokens))
+    if (!add_entries(m, LIST_GENERATION, NULL))
         return false;
-    if (!tokens.n) {
+    const struct list_entry *const x = list_next_entry(&m->key, NULL);
+    if (x && !x->n) {
+        list_begin(&m->key, NULL);
         shared_drop(p->generation);
         p->generation = NULL;
         return true;
     }
-    builder_bytes(&m->key, tokens.id, tokens.n * sizeof *tokens.id);
     struct generation *const g = make_part(m, PART_GENERATION, sizeof *g, free, &ok);
     if (g)
-        g->tokens = (struct tokens){(const uint32_t *)(const void *)g->shared.key, g->shared.len / sizeof(uint32_t)};
+        g->tokens = tokens_of(next_of_key(&g->shared, NULL));
     return ok;
 }
-
-enum { KEY_ROOM = 240 }; // that most keys need
 
 bool draft_lists(struct draft *d, const struct settings *s, struct err *e)
 {
     struct making m = {.d = d, .s = s, .e = e};
+    bool ok = true;
     for (size_t i = 0; i < LISTS; i++)
-        if (s->list[i].entries.failed || (s->list[i].n && !mem_grow(&m.key.text, &m.key.cap, KEY_ROOM, 1))) {
-            builder_free(&m.key);
-            return err_from_fault(e, fault_memory());
-        }
-    const bool ok = make_biases(&m) && make_breakers(&m) && make_bans(&m) && make_reasoning(&m) && make_generation(&m);
+        ok = ok && (!s->list[i].entries.failed || err_from_fault(e, fault_memory()));
+    ok = ok && make_biases(&m) && make_breakers(&m) && make_bans(&m) && make_reasoning(&m) && make_generation(&m);
     free(m.ids.id);
-    builder_free(&m.key);
+    list_free(&m.key);
     builder_free(&m.note);
     return ok;
 }
