@@ -135,6 +135,14 @@ static bool ends_lists(const struct recipe *recipe, enum logit_scale scale)
     return false;
 }
 
+bool stage_runs_with(const struct stage *stage, const struct param *row, double value)
+{
+    double params[CATALOG_PARAMS]; // room for any sampler's
+    memcpy(params, stage->params, stage->sampler->params_size);
+    param_store(row, params, value);
+    return stage_enabled(&(struct stage){stage->sampler, params, stage->context, stage->own});
+}
+
 bool stage_has_factor(const struct stage *stage)
 {
     static const char names[] = "repeat-penalty encoder-repeat-penalty";

@@ -182,6 +182,9 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);
 
+// Would the stage run if the parameter of this row of its sampler had this value?
+bool stage_runs_with(const struct stage *stage, const struct param *row, double value);
+
 // Does the stage multiply negative logits, and divide positive ones, by a factor other than 1?
 bool stage_has_factor(const struct stage *stage);
 

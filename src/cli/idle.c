@@ -7,7 +7,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PHRASE = 100 };
 
@@ -26,15 +25,6 @@ static const struct sampler *missing_sampler(const struct recipe *r, size_t numb
 static bool has_mirostat(const struct recipe *r)
 {
     return !r->parts.engine->options && r->parts.value[r->of->catalog.mirostat] > 0.0;
-}
-
-// Would a stage that is off run if a parameter of it had its default?
-static bool runs_at_default(const struct stage *off, const struct param *row)
-{
-    double params[CATALOG_PARAMS]; // room for any sampler's
-    memcpy(params, off->params, off->sampler->params_size);
-    param_store(row, params, row->def);
-    return stage_enabled(&(struct stage){off->sampler, params, off->context});
 }
 
 // Returns a phrase for a parameter of a stage that runs, if its number is beyond its range. NULL: it is not.
@@ -65,7 +55,7 @@ static const char *idle_beside(const struct stage *off, const struct args *a, co
     const struct sampler *const s = off->sampler;
     if (row == s->params || value == row->def)
         return NULL;
-    if (runs_at_default(off, row))
+    if (stage_runs_with(off, row, row->def))
         snprintf(text, PHRASE, "of %.6g switches %s off", value, s->name);
     else if (preset || args_given(a, s->params->flag))
         return NULL;

@@ -60,11 +60,8 @@ static void write_cause(const struct chain_text *t, const struct stage *stage)
     const struct param *const rows = stage->sampler->params;
     for (size_t k = 0; rows && rows[k].flag && !stage_enabled(stage); k++) {
         const struct param *const of = t->c->param[t->c->number[sampler_place(stage->sampler)][k]];
-        double params[CATALOG_PARAMS]; // room for any sampler's
         char text[NUMBER_TEXT];
-        memcpy(params, stage->params, stage->sampler->params_size);
-        param_store(&rows[k], params, of->def);
-        if (!gives_other(t, stage, k) || !stage_enabled(&(struct stage){stage->sampler, params, stage->context}))
+        if (!gives_other(t, stage, k) || !stage_runs_with(stage, &rows[k], of->def))
             continue;
         value_text(&rows[k], param_load(&rows[k], stage->params), text);
         builder_format(t->text, "  off: %s is %s", rows[k].flag, text);
