@@ -144,8 +144,9 @@ static const char *add_first_value(struct foreign *f, const struct printed_stage
 }
 
 // Adds the samplers of the chain, and its biases. Without mirostat, the samplers become a value of --samplers. The
-// default chain does so only if --samplers named it.
-static bool add_stages(struct foreign *f, const char *engine)
+// default chain does so only if --samplers named it. *bans becomes false if the file switches the stage bans off, which
+// a chain prints, too, if nothing can be banned.
+static bool add_stages(struct foreign *f, const char *engine, bool *bans)
 {
     const cJSON *const list = json_array(f->root, "chain"), *const from = json_member(f->root, "from"), *object;
     const char *common[OPTIONS_MOST] = {NULL};
@@ -162,8 +163,10 @@ static bool add_stages(struct foreign *f, const char *engine)
     builder_string(&f->chain, "");
     cJSON_ArrayForEach(object, list)
     {
-        if (!check_stage(f, object, &p) || p.removed)
+        if (!check_stage(f, object, &p) || p.removed) {
+            *bans = *bans && p.sampler != &sampler_bans;
             continue;
+        }
         const char *const own = add_first_value(f, &p, common);
         const cJSON *const biases = json_member(object, "logit_bias");
         if (biases)
@@ -246,27 +249,15 @@ static bool add_reasoning(struct foreign *f)
     return add_id_lists(f, "reasoning-end", json_member(reasoning, "end"));
 }
 
-// Were bans left out by "enabled":false? A chain prints that, too, if nothing can be banned.
-static bool bans_removed(const struct foreign *f)
-{
-    const cJSON *stage;
-    cJSON_ArrayForEach(stage, json_array(f->root, "chain"))
-    {
-        const char *const name = cJSON_GetStringValue(json_member(stage, "name"));
-        if (name && !strcmp(name, "bans") && cJSON_IsFalse(json_member(stage, "enabled")))
-            return true;
-    }
-    return false;
-}
-
 void printed_finish(struct foreign *f)
 {
     const char *const named = cJSON_GetStringValue(json_member(f->root, "engine"));
     const char *const engine = named && strcmp(named, "llama") != 0 ? named : NULL;
     const cJSON *const ends = json_array(f->root, "eog_tokens"), *end;
-    if (!add_stages(f, engine) || !add_id_lists(f, "dry-breaker-tokens", json_member(f->root, "dry_breaker_tokens")) ||
-        (!bans_removed(f) && !add_id_lists(f, "bad-word-tokens", json_member(f->root, "bad_words_ids"))) ||
-        !add_reasoning(f)) {
+    bool bans = true;
+    if (!add_stages(f, engine, &bans) ||
+        !add_id_lists(f, "dry-breaker-tokens", json_member(f->root, "dry_breaker_tokens")) ||
+        (bans && !add_id_lists(f, "bad-word-tokens", json_member(f->root, "bad_words_ids"))) || !add_reasoning(f)) {
         f->failed = true;
         return;
     }
