@@ -177,30 +177,21 @@ static bool read_breakers(struct change *ch, const cJSON *item)
     return true;
 }
 
-// Adds the tokens of a list of numbers, or of numbers in a text: each token as a sequence, or all tokens as one.
-static bool add_banned(struct change *ch, struct list *bans, const cJSON *list, bool each)
+// Appends the tokens of a list of numbers, or of numbers in a text. Errors name the member `of`.
+static bool read_token_numbers(struct change *ch, const cJSON *of, const cJSON *list, struct ids *ids)
 {
-    const cJSON *item;
-    struct ids ids = {0};
-    bool ok = true;
+    bool ok = cJSON_IsArray(list);
     if (cJSON_IsString(list))
-        ok = ids_read("bad-word-tokens", list->valuestring, 0, &ids, ch->e);
-    else if (!cJSON_IsArray(list))
-        ok = wrong(ch, list, "a list of tokens");
-    else if (!mem_grow(&ids.id, &ids.cap, (size_t)cJSON_GetArraySize(list) + 1, sizeof *ids.id))
-        ok = err_from_fault(ch->e, fault_memory());
-    for (item = ok && ids.id && cJSON_IsArray(list) ? list->child : NULL; item; item = item->next) {
-        double v;
-        if (!server_number(ch, item, true, &v) || v < 0 || v > UINT32_MAX) {
-            ok = wrong(ch, list, "a list of tokens");
-            break;
-        }
-        ids.id[ids.n++] = (uint32_t)v;
+        return ids_read("bad-word-tokens", list->valuestring, 0, ids, ch->e);
+    for (const cJSON *item = ok ? list->child : NULL; ok && item; item = item->next) {
+        double v = -1.0;
+        ok = (cJSON_IsNumber(item) || cJSON_IsBool(item)) && server_number(ch, item, true, &v);
+        ok = ok && v >= 0 && v <= UINT32_MAX;
+        const uint32_t id = ok ? (uint32_t)v : 0;
+        if (ok && !mem_push(&ids->id, &ids->n, &ids->cap, &id, sizeof id))
+            return err_from_fault(ch->e, fault_memory());
     }
-    for (size_t i = 0, n = each ? 1 : ids.n; ok && i < ids.n; i += n)
-        list_add_ids(bans, ids.id + i, n, 0.0f);
-    free(ids.id);
-    return ok;
+    return ok || wrong(ch, of, list == of ? "a list of tokens" : "a list of lists of tokens");
 }
 
 // Reads sequences of tokens, or single tokens.
@@ -208,9 +199,16 @@ static bool read_token_lists(struct change *ch, enum list_kind kind, const cJSON
 {
     const bool lists = cJSON_IsArray(item) && cJSON_IsArray(item->child);
     struct list *const to = begin(ch, kind, item);
-    bool ok = lists || add_banned(ch, to, item, true);
-    for (const cJSON *list = lists ? item->child : NULL; ok && list; list = list->next)
-        ok = cJSON_IsArray(list) ? add_banned(ch, to, list, false) : wrong(ch, item, "a list of lists of tokens");
+    struct ids ids = {0};
+    bool ok = true;
+    for (const cJSON *list = lists ? item->child : item; ok && list; list = lists ? list->next : NULL) {
+        ids.n = 0;
+        ok = lists && cJSON_IsString(list) ? wrong(ch, item, "a list of lists of tokens")
+                                           : read_token_numbers(ch, item, list, &ids);
+        for (size_t i = 0, n = lists ? ids.n : 1; ok && i < ids.n; i += n)
+            list_add_ids(to, ids.id + i, n, 0.0f);
+    }
+    free(ids.id);
     return ok;
 }
 
