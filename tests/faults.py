@@ -46,6 +46,7 @@ RUNS = [
     ("sampl --list-presets", None),
     ("sampl --version", None),
     ("sampl --generate=fish", None),
+    ("sampl --generate=json", None),
     ("sampl -n 3 -s 1 --preset p/good ok.f32", None),
     ("sampl -s 1 --vocab v.gguf --emit text --prompt-tokens @ids ok.f32", None),
     ("sampl -s 1 --vocab v.json --grammar-file any.gbnf ok.f32", None),
