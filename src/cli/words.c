@@ -52,25 +52,21 @@ bool words_split(char *text, struct words *words, struct err *e)
             return true;
         if (!words_add(words, to, e))
             return false;
-        char quote = 0;
-        for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
-            if (!quote && from[0] == '$' && from[1] == '\'') {
-                const char *const begin = from += 2;
-                while (*from && *from != '\'')
-                    from += 1 + (*from == '\\' && from[1]);
-                to += text_unescape((unsigned char *)to, begin, (size_t)(from - begin));
-                quote = *from ? 0 : '\'';
-                if (quote)
-                    break;
+        while (*from && !isspace((unsigned char)*from)) {
+            const bool escapes = from[0] == '$' && from[1] == '\'';
+            const char quote = escapes ? '\'' : *from, *const begin = from + 1 + escapes, *end = begin;
+            if (quote != '\'' && quote != '"') {
+                *to++ = *from++;
                 continue;
             }
-            if (quote ? *from == quote : *from == '\'' || *from == '"')
-                quote = quote ? 0 : *from;
-            else
-                *to++ = *from;
+            while (*end && *end != quote)
+                end += 1 + (escapes && *end == '\\' && end[1]);
+            if (!*end)
+                return err_set(e, STATUS_USAGE, "a quote is not closed");
+            const size_t len = (size_t)(end - begin);
+            to += escapes ? text_unescape((unsigned char *)to, begin, len) : (memmove(to, begin, len), len);
+            from = end + 1;
         }
-        if (quote)
-            return err_set(e, STATUS_USAGE, "a quote is not closed");
         from += *from != '\0';
         *to++ = '\0';
     }
