@@ -46,23 +46,16 @@ bool hash_add(struct hash_table *t, uint32_t hash, uint32_t item)
     return true;
 }
 
-// The slot of a number that is there.
-static size_t slot_of(const struct hash_table *t, uint32_t hash, uint32_t item)
-{
-    size_t at = hash & (t->slots - 1);
-    while (t->slot[at].item != item + 1) {
-        assert(t->slot[at].item);
-        at = (at + 1) & (t->slots - 1);
-    }
-    return at;
-}
-
 // Slots after the free one move up unless that would put them before their own place (Knuth, volume 3, algorithm 6.4
 // R).
 void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item)
 {
     const size_t mask = t->slots - 1;
-    size_t gap = slot_of(t, hash, item);
+    size_t gap = hash & mask;
+    while (t->slot[gap].item != item + 1) {
+        assert(t->slot[gap].item);
+        gap = (gap + 1) & mask;
+    }
     for (size_t at = (gap + 1) & mask; t->slot[at].item; at = (at + 1) & mask) {
         const size_t wanted = t->slot[at].hash & mask;
         if (((at - wanted) & mask) >= ((at - gap) & mask)) {
@@ -74,21 +67,17 @@ void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item)
     t->n--;
 }
 
-void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to)
-{
-    t->slot[slot_of(t, hash, item)].item = to + 1;
-}
-
 // Eight bytes at a time, each step of the kind that MurmurHash2 takes (Appleby).
 uint32_t hash_bytes(const void *p, size_t n)
 {
-    const unsigned char *at = p;
-    uint64_t h = n, word;
-    for (; n; at += sizeof word) {
-        const size_t len = n < sizeof word ? n : sizeof word;
-        word = 0;
-        memcpy(&word, at, len);
-        n -= len;
+    const unsigned char *const bytes = p;
+    uint64_t h = n;
+    for (size_t at = 0; at < n; at += sizeof h) {
+        uint64_t word = 0;
+        if (n - at >= sizeof word)
+            memcpy(&word, bytes + at, sizeof word); // one instruction
+        else
+            memcpy(&word, bytes + at, n - at);
         h = (h ^ word) * UINT64_C(0xc6a4a7935bd1e995);
         h ^= h >> 47;
     }

@@ -36,9 +36,6 @@ bool hash_add(struct hash_table *t, uint32_t hash, uint32_t item);
 // Takes out a number that was added under this hash.
 void hash_remove(struct hash_table *t, uint32_t hash, uint32_t item);
 
-// Makes the number that was added under this hash another one.
-void hash_renumber(struct hash_table *t, uint32_t hash, uint32_t item, uint32_t to);
-
 // The next number that was added under this hash. *at starts as hash. HASH_NONE: no more.
 static inline size_t hash_next(const struct hash_table *t, uint32_t hash, size_t *at)
 {

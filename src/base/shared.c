@@ -1,41 +1,40 @@
 // SPDX-License-Identifier: MIT
 #include "base/shared.h"
 
-#include "base/mem.h"
+#include "base/hash.h"
 
-#include <assert.h>
-#include <stdlib.h>
+#include <search.h>
 #include <string.h>
 
-void shared_set_free(struct shared_set *s)
+// The hash comes first, since not every system balances the tree: keys in order would make a list of it.
+static int by_key(const void *a, const void *b)
 {
-    assert(!s->table.n);
-    hash_free(&s->table);
-    free(s->thing);
+    const struct shared *const x = a, *const y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    if (x->len != y->len)
+        return x->len < y->len ? -1 : 1;
+    return memcmp(x->key, y->key, x->len);
 }
 
-void *shared_find(struct shared_set *s, const void *key, size_t len, uint32_t *hash)
+void *shared_any(const struct shared_set *s) { return s->root ? *(struct shared *const *)s->root : NULL; }
+
+void *shared_find(const struct shared_set *s, const void *key, size_t len, uint32_t *hash)
 {
-    *hash = hash_bytes(key, len);
-    size_t at = *hash, i;
-    while ((i = hash_next(&s->table, *hash, &at)) != HASH_NONE)
-        if (s->thing[i]->len == len && !memcmp(s->thing[i]->key, key, len))
-            return shared_keep(s->thing[i]);
-    return NULL;
+    const struct shared wanted = {.key = key, .len = len, .hash = *hash = hash_bytes(key, len)};
+    struct shared *const *const node = tfind(&wanted, &s->root, by_key);
+    return node ? shared_keep(*node) : NULL;
 }
 
 void *shared_add(struct shared_set *s, struct shared *thing, uint32_t hash)
 {
     thing->users = 1;
     thing->hash = hash;
-    thing->item = (uint32_t)s->table.n;
-    if (!mem_grow(&s->thing, &s->cap, s->table.n + 1, sizeof(struct shared *)) ||
-        !hash_add(&s->table, thing->hash, thing->item)) {
+    if (!tsearch(thing, &s->root, by_key)) {
         thing->free(thing);
         return NULL;
     }
     thing->set = s;
-    s->thing[thing->item] = thing;
     return thing;
 }
 
@@ -51,15 +50,7 @@ void shared_drop(void *thing)
     struct shared *const t = thing;
     if (!t || --t->users)
         return;
-    if (t->set) { // the last one takes its number
-        struct shared_set *const s = t->set;
-        struct shared *const last = s->thing[s->table.n - 1];
-        hash_remove(&s->table, t->hash, t->item);
-        if (last != t) {
-            hash_renumber(&s->table, last->hash, last->item, t->item);
-            last->item = t->item;
-            s->thing[last->item] = last;
-        }
-    }
+    if (t->set)
+        tdelete(t, &t->set->root, by_key);
     t->free(t);
 }

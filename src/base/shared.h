@@ -4,7 +4,8 @@
 #ifndef SAMPL_BASE_SHARED_H
 #define SAMPL_BASE_SHARED_H
 
-#include "base/hash.h"
+#include <stddef.h>
+#include <stdint.h>
 
 // The first member of such a thing. Its maker fills key, len and free.
 struct shared {
@@ -14,20 +15,19 @@ struct shared {
 
     struct shared_set *set; // NULL: in none, the thing has its maker as only user
     size_t users;
-    uint32_t hash, item;
+    uint32_t hash; // of the key
 };
 
-// A zeroed struct is an empty set. Its things must be gone before it is freed.
+// A zeroed struct is an empty set. An empty set holds no memory.
 struct shared_set {
-    struct hash_table table;
-    struct shared **thing; // [table.n]
-    size_t cap;
+    void *root; // of the tree of tsearch(), whose nodes begin with a pointer to a thing; NULL: there is none
 };
 
-void shared_set_free(struct shared_set *s);
+// Some thing of a set; NULL: the set is empty.
+void *shared_any(const struct shared_set *s);
 
 // The thing with this key, with one user more; NULL: there is none, and *hash is what shared_add wants of it.
-void *shared_find(struct shared_set *s, const void *key, size_t len, uint32_t *hash);
+void *shared_find(const struct shared_set *s, const void *key, size_t len, uint32_t *hash);
 
 // Takes in a thing that is not there; its maker is its first user. When memory is short the thing is freed and NULL
 // returned, else the thing.

@@ -16,9 +16,6 @@ void recipes_init(struct recipes *r)
 
 void recipes_free(struct recipes *r)
 {
-    shared_set_free(&r->recipe);
-    for (size_t i = 0; i < PARTS; i++)
-        shared_set_free(&r->part[i]);
     builder_free(&r->notes);
     builder_free(&r->once);
     trie_free(r->trie);

@@ -93,9 +93,8 @@ void session_free(void *session)
 
 void sessions_free(struct sessions *s)
 {
-    while (s->by_name.table.n)
-        shared_drop(s->by_name.thing[s->by_name.table.n - 1]);
-    shared_set_free(&s->by_name);
+    for (void *q; (q = shared_any(&s->by_name));)
+        shared_drop(q);
 }
 
 uint64_t session_seed(const struct recipe *recipe, uint64_t offset)

@@ -109,21 +109,28 @@ static uint32_t find_text(const struct lookup *l, uint32_t hash, const void *tex
     return VOCAB_NONE;
 }
 
-bool lookup_build(struct lookup *l, const struct vocab *v)
+// Adds the tokens that are byte tokens, or those that are not, unless their text is there. Returns false if memory is
+// short.
+static bool add_absent(struct lookup *l, unsigned byte)
 {
-    *l = (struct lookup){.vocab = v};
+    const struct vocab *const v = l->vocab;
     for (uint32_t id = 0; id < v->n; id++) {
         const struct piece t = vocab_text(v, id);
         const uint32_t hash = hash_bytes(t.p, t.len);
-        const uint32_t there = find_text(l, hash, t.p, t.len);
-        if (there == VOCAB_NONE && !hash_add(&l->ids, hash, id)) {
-            lookup_free(l);
+        if ((v->flags[id] & VOCAB_BYTE) == byte && find_text(l, hash, t.p, t.len) == VOCAB_NONE &&
+            !hash_add(&l->ids, hash, id))
             return false;
-        }
-        if (there != VOCAB_NONE && v->flags[there] & VOCAB_BYTE && !(v->flags[id] & VOCAB_BYTE))
-            hash_renumber(&l->ids, hash, there, id);
     }
     return true;
+}
+
+bool lookup_build(struct lookup *l, const struct vocab *v)
+{
+    *l = (struct lookup){.vocab = v};
+    if (add_absent(l, 0) && add_absent(l, VOCAB_BYTE))
+        return true;
+    lookup_free(l);
+    return false;
 }
 
 void lookup_free(struct lookup *l)
