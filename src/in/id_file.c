@@ -26,10 +26,10 @@ static bool end_line(struct id_file *f, struct err *e)
 
 // ---- text
 
-static bool separates(unsigned char c) { return c == ' ' || c == ',' || (c >= '\t' && c <= '\r'); }
+static bool separates(char c) { return c == ' ' || c == ',' || (c >= '\t' && c <= '\r'); }
 
 // Reads an id of n bytes. Returns false if they are none.
-static bool parse_id(const unsigned char *p, size_t n, int64_t least, uint32_t *id)
+static bool parse_id(const char *p, size_t n, int64_t least, uint32_t *id)
 {
     uint64_t x = 0;
     *id = UINT32_MAX;
@@ -38,24 +38,23 @@ static bool parse_id(const unsigned char *p, size_t n, int64_t least, uint32_t *
     for (size_t i = 0; i < n; i++) {
         if (p[i] < '0' || p[i] > '9' || x > INT32_MAX)
             return false;
-        x = 10 * x + p[i] - '0';
+        x = 10 * x + (uint64_t)(p[i] - '0');
     }
     *id = (uint32_t)x;
     return x <= INT32_MAX;
 }
 
-static bool read_id_line(struct id_file *f, const unsigned char *p, const unsigned char *end, int64_t least,
-                         struct err *e)
+static bool read_id_line(struct id_file *f, const char *p, const char *end, int64_t least, struct err *e)
 {
     while (p < end) {
-        const unsigned char *const from = p;
+        const char *const from = p;
         uint32_t id;
         while (p < end && !separates(*p))
             p++;
         const size_t n = (size_t)(p - from);
         if (n && !parse_id(from, n, least, &id))
             return err_set(e, STATUS_DATA, "line %zu: '%.*s' is not a token id", f->lines + 1,
-                           err_clip_part((const char *)from, n, 40), (const char *)from);
+                           err_clip_part(from, n, 40), from);
         if (n && !add_id(f, id, e))
             return false;
         p += p < end;
@@ -63,17 +62,14 @@ static bool read_id_line(struct id_file *f, const unsigned char *p, const unsign
     return end_line(f, e);
 }
 
-static bool read_text(struct id_file *f, const unsigned char *p, size_t left, int64_t least, struct err *e)
+static bool read_text(struct id_file *f, struct source *s, int64_t least, struct err *e)
 {
-    while (left) {
-        const unsigned char *const newline = memchr(p, '\n', left);
-        const size_t n = newline ? (size_t)(newline - p) : left;
-        if (!read_id_line(f, p, p + n, least, e))
-            return false;
-        p += n + (newline != NULL);
-        left -= n + (newline != NULL);
-    }
-    return true;
+    const char *p;
+    size_t n;
+    while (source_line(s, SIZE_MAX, &p, &n, e))
+        if (!p || !read_id_line(f, p, p + n, least, e))
+            return !p;
+    return false;
 }
 
 // ---- arrays
@@ -134,7 +130,7 @@ bool id_file_read(struct id_file *f, const char *path, int64_t least, struct err
     if (ok && have >= n_magic && !memcmp(p, format_npy.magic, n_magic))
         ok = read_id_array(f, &s, least, e);
     else
-        ok = ok && source_peek(&s, SIZE_MAX, &p, &have, e) && read_text(f, p, have, least, e);
+        ok = ok && read_text(f, &s, least, e);
     source_close(&s);
     return ok || err_prefix(e, "%s", s.name);
 }

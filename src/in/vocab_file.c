@@ -12,24 +12,19 @@
 // token, as in SPM vocabularies.
 static bool load_lines(struct vocab *v, struct source *s, struct err *e)
 {
-    const unsigned char *p;
-    size_t left;
-    if (!source_peek(s, SIZE_MAX, &p, &left, e))
-        return false;
-    if (memchr(p, '\0', left))
-        return err_set(e, STATUS_DATA, "neither GGUF, JSON nor text: there is a NUL byte");
-    while (left) {
-        const unsigned char *const end = memchr(p, '\n', left);
-        const size_t len = end ? (size_t)(end - p) : left;
+    const char *p;
+    size_t len;
+    while (source_line(s, SIZE_MAX, &p, &len, e)) {
+        if (!p)
+            return true;
+        if (memchr(p, '\0', len))
+            return err_set(e, STATUS_DATA, "neither GGUF, JSON nor text: there is a NUL byte");
         if (v->n >= INT32_MAX)
             return err_set(e, STATUS_DATA, "more than %d tokens", INT32_MAX);
-        const unsigned type = spelling_is_byte((const char *)p, len) ? TOKEN_BYTE : TOKEN_NORMAL;
-        if (!vocab_add_spelt(v, SPELLING_C, type, p, len))
+        if (!vocab_add_spelt(v, SPELLING_C, spelling_is_byte(p, len) ? TOKEN_BYTE : TOKEN_NORMAL, p, len))
             return err_from_fault(e, fault_memory());
-        p += len + (end != NULL);
-        left -= len + (end != NULL);
     }
-    return true;
+    return false;
 }
 
 static const struct vocab_format vocab_lines = {.load = load_lines};
