@@ -19,7 +19,6 @@ struct json_rows {
     bool in_list; // inside an array of rows
     bool first;   // the next row is the first of that array
     bool events;  // a line began "data:", as in a stream of server-sent events
-    bool line;    // the next byte begins a line
     bool names;   // lines of a stream other than "data:" were skipped since the last value
     bool lost;    // the row before was no JSON: the next one begins a line
     bool loose;   // inside an array with such a row: commas, and brackets around rows, do not count
@@ -47,28 +46,19 @@ static bool probe_json(const unsigned char *head, size_t len)
     return found;
 }
 
-// Behind a value: skips the blanks behind it, and sets st->line if the line ends there.
-static void check_line_end(struct json_rows *st)
-{
-    struct json_text *const t = &st->text;
-    st->line = json_offset(t) == t->source->begin;
-    while (json_peek(t, 1) && *t->p != '\n' && json_is_space(t->p, t->end))
-        t->p++;
-    st->line = st->line || t->p == t->end || *t->p == '\n';
-}
-
 // Skips one thing of a stream of server-sent events that is no row, and returns true: "data:" before a row, a line of
-// another kind, or the "[DONE]" that ends a stream. Returns false if there is none.
-static bool skip_event(struct json_rows *st)
+// another kind, or the "[DONE]" that ends a stream. line: no value precedes it on its line. Returns false if there is
+// none.
+static bool skip_event(struct json_rows *st, bool line)
 {
     struct json_text *const t = &st->text;
-    for (size_t i = 0; i < N_NAMES && st->line; i++) {
+    for (size_t i = 0; i < N_NAMES && line; i++) {
         if (!json_accept(t, names[i]))
             continue;
         st->events = st->events || !i;
         st->names = st->names || i;
-        while (i && json_peek(t, 1) && *t->p != '\n')
-            t->p++;
+        if (i)
+            json_skip_line(t);
         return true;
     }
     if (!st->events || !json_accept(t, "[DONE]"))
@@ -84,7 +74,6 @@ static void find_line(struct json_rows *st)
         json_skip_line(&st->text);
     st->loose = st->loose || st->in_list;
     st->in_list = st->lost = false;
-    st->line = true;
 }
 
 // Finds the next row, entering and leaving arrays of rows. *c: the row's bracket, which is the current byte then; 0 at
@@ -92,17 +81,17 @@ static void find_line(struct json_rows *st)
 static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
     struct json_text *const t = &st->text;
+    bool line = false; // no value precedes the current byte on its line
     json_discard(t);
     if (st->lost)
         find_line(st);
-    else
-        check_line_end(st);
     for (;;) {
         *c = json_next_byte(t);
+        line = line || json_begins_line(t);
         if (st->loose && !st->in_list && (*c == ',' || *c == ']')) {
             t->p++;
         } else if (!st->in_list) {
-            if (*c && *c != '{' && skip_event(st))
+            if (*c && *c != '{' && skip_event(st, line))
                 continue;
             const char inside = *c == '[' ? json_byte_inside(t) : '\0';
             if (!inside || !strchr("[{", inside))
@@ -110,9 +99,8 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
             st->in_list = st->first = true;
             t->p++;
         } else if (*c == ']') {
-            st->in_list = false;
+            st->in_list = line = false;
             t->p++;
-            check_line_end(st);
         } else {
             if (!st->first && *c != ',')
                 return json_syntax(t, "',' or ']'", e);
