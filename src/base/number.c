@@ -35,34 +35,10 @@ struct written {
 
 static inline bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-// The number of eight digits, of which u has the values; Lemire, "Quickly parsing eight digits" (2018).
-static inline uint64_t join_eight(uint64_t u)
-{
-    u = u * 2561 >> 8;
-    u = (u & 0x00ff00ff00ff00ff) * 6553601 >> 16;
-    return (u & 0x0000ffff0000ffff) * 42949672960001 >> 32;
-}
-
-static inline bool eight_digits(const char *p, uint64_t *v)
-{
-    uint64_t u;
-    memcpy(&u, p, sizeof u);
-    if (((u & 0xf0f0f0f0f0f0f0f0) ^ 0x3030303030303030) |
-        (((u + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) ^ 0x3030303030303030))
-        return false;
-    *v = join_eight(u & 0x0f0f0f0f0f0f0f0f);
-    return true;
-}
-
 // Adds the digits at p to d; returns where they end.
 static inline const char *take_digits(const char *p, const char *end, struct written *d)
 {
     const char *const start = p;
-    uint64_t eight;
-    while (end - p >= 8 && eight_digits(p, &eight)) {
-        d->digits = d->digits * 100000000 + eight;
-        p += 8;
-    }
     for (; p < end && is_digit(*p); p++)
         d->digits = d->digits * 10 + (uint64_t)(*p - '0');
     d->count += (int)(p - start);
