@@ -91,23 +91,15 @@ void idmap_free(struct idmap *m)
     *m = (struct idmap){0};
 }
 
-// Takes out all numbers. Costs O(slots), which are as many as the most numbers that were ever there ask for.
-static void hash_clear(struct hash_table *t)
-{
-    if (t->n)
-        memset(t->slot, 0, t->slots * sizeof *t->slot);
-    t->n = 0;
-}
-
-// A table that once held many more ids than now is not swept for the few.
+// A table that once held many more ids than now goes, so that it is not swept for the few.
 void idmap_clear(struct idmap *m)
 {
-    if (m->numbers.slots <= 16 * m->n)
-        hash_clear(&m->numbers);
-    else
-        for (size_t i = 0; i < m->n; i++)
-            hash_remove(&m->numbers, hash_id(m->id[i]), (uint32_t)i);
-    m->n = 0;
+    struct hash_table *const t = &m->numbers;
+    if (t->slots > 64 * t->n)
+        hash_free(t);
+    else if (t->slots)
+        memset(t->slot, 0, t->slots * sizeof *t->slot);
+    t->n = m->n = 0;
 }
 
 size_t idmap_find(const struct idmap *m, uint32_t id)

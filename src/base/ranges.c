@@ -15,10 +15,7 @@ void ranges_free(struct ranges *s)
 bool ranges_add(struct ranges *s, uint32_t first, uint32_t last)
 {
     assert(first <= last);
-    if (!mem_grow(&s->range, &s->cap, s->n + 1, sizeof *s->range))
-        return false;
-    s->range[s->n++] = (struct range){first, last};
-    return true;
+    return mem_push(&s->range, &s->n, &s->cap, &(struct range){first, last}, sizeof *s->range);
 }
 
 static int by_first(const void *a, const void *b)
