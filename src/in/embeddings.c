@@ -237,9 +237,9 @@ static bool open_matrix(struct embeddings *m, struct source *s, const unsigned c
 {
     if (len >= 4 && gguf_probe(head, len))
         return open_gguf(m, s, e);
-    if (len >= strlen(format_npy.magic) && !memcmp(head, format_npy.magic, strlen(format_npy.magic)))
+    if (format_begins(&format_npy, head, len))
         return open_array(m, s, e);
-    if (format_safetensors.probe(head, len))
+    if (format_begins(&format_safetensors, head, len))
         return open_tensors(m, s, e);
     return err_set(e, STATUS_DATA, "the file does not begin as safetensors, npy or GGUF files do");
 }
@@ -251,8 +251,7 @@ bool embeddings_open(struct embeddings *m, void **owner, const char *file, struc
     size_t have;
     if (!s)
         return err_from_fault(e, fault_memory());
-    const bool ok =
-        source_open(s, file, e) && source_peek(s, 64, &p, &have, e) && open_matrix(m, s, p, have < 64 ? have : 64, e);
+    const bool ok = source_open(s, file, e) && source_peek(s, 64, &p, &have, e) && open_matrix(m, s, p, have, e);
     source_close_fd(s);
     return ok || err_prefix(e, "%s", s->name);
 }

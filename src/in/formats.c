@@ -17,6 +17,11 @@ static bool begins_with(const unsigned char *head, size_t len, const char *magic
     return len >= strlen(magic) && !memcmp(head, magic, strlen(magic));
 }
 
+bool format_begins(const struct format *f, const unsigned char *head, size_t len)
+{
+    return f->magic ? begins_with(head, len, f->magic) : f->probe && f->probe(head, len < HEAD ? len : HEAD);
+}
+
 // Are these first bytes JSON that may be followed by no more before it is answered? A program may write a line or a
 // row, and wait for the answer before it writes more.
 static bool may_be_all(const struct source *s, const unsigned char *head, size_t len)
@@ -38,8 +43,7 @@ static bool by_content(struct source *s, const struct format **f, const unsigned
             break;
     }
     for (size_t i = 0; i < N_FORMATS && !*f; i++)
-        if (formats[i]->magic ? begins_with(head, *len, formats[i]->magic)
-                              : formats[i]->probe && formats[i]->probe(head, *len < HEAD ? *len : HEAD))
+        if (format_begins(formats[i], head, *len))
             *f = formats[i];
     *at = head;
     return true;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "in/npy_header.h"
+#include "in/sparse.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,34 +29,18 @@ static bool end_line(struct id_file *f, struct err *e)
 
 static bool separates(char c) { return c == ' ' || c == ',' || (c >= '\t' && c <= '\r'); }
 
-// Reads an id of n bytes. Returns false if they are none.
-static bool parse_id(const char *p, size_t n, int64_t least, uint32_t *id)
-{
-    uint64_t x = 0;
-    *id = UINT32_MAX;
-    if (least < 0 && n == 2 && !memcmp(p, "-1", 2))
-        return true;
-    for (size_t i = 0; i < n; i++) {
-        if (p[i] < '0' || p[i] > '9' || x > INT32_MAX)
-            return false;
-        x = 10 * x + (uint64_t)(p[i] - '0');
-    }
-    *id = (uint32_t)x;
-    return x <= INT32_MAX;
-}
-
 static bool read_id_line(struct id_file *f, const char *p, const char *end, int64_t least, struct err *e)
 {
     while (p < end) {
         const char *const from = p;
-        uint32_t id;
         while (p < end && !separates(*p))
             p++;
         const size_t n = (size_t)(p - from);
-        if (n && !parse_id(from, n, least, &id))
+        const int64_t id = written_id(from, p);
+        if (n && id < 0 && !(least < 0 && n == 2 && !memcmp(from, "-1", 2)))
             return err_set(e, STATUS_DATA, "line %zu: '%.*s' is not a token id", f->lines + 1,
                            err_clip_part(from, n, 40), from);
-        if (n && !add_id(f, id, e))
+        if (n && !add_id(f, (uint32_t)id, e))
             return false;
         p += p < end;
     }
@@ -124,10 +109,9 @@ bool id_file_read(struct id_file *f, const char *path, int64_t least, struct err
 {
     struct source s;
     const unsigned char *p;
-    const size_t n_magic = strlen(format_npy.magic);
     size_t have;
-    bool ok = source_open(&s, path, e) && source_peek(&s, n_magic, &p, &have, e);
-    if (ok && have >= n_magic && !memcmp(p, format_npy.magic, n_magic))
+    bool ok = source_open(&s, path, e) && source_peek(&s, strlen(format_npy.magic), &p, &have, e);
+    if (ok && format_begins(&format_npy, p, have))
         ok = read_id_array(f, &s, least, e);
     else
         ok = ok && read_text(f, &s, least, e);

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LINE = 1024 }; // most bytes of a line
@@ -62,8 +61,8 @@ static bool read_pair_line(struct pairs *st, const char *p, const char *end, str
     float x;
     if (!number || (json_number(number, end, &x) != end && !read_word(number, (size_t)(end - number), &x)))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not of the form ID: VALUE", st->line);
-    const unsigned long long id = strtoull(p, NULL, 10); // ends at the ':'
-    if (id > INT32_MAX)
+    const int64_t id = written_id(p, stop);
+    if (id < 0)
         return err_set(e, STATUS_DATA, "line %" PRIu64 ": '%.*s' is not a whole number from 0 to 2147483647", st->line,
                        (int)(stop - p < 40 ? stop - p : 40), p);
     return sparse_add(&st->row, (uint32_t)id, x, e);

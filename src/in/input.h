@@ -172,6 +172,9 @@ static inline bool input_check_width(const struct input_config *config, size_t n
 // file. Errors name neither the file nor the row.
 bool format_choose(const struct input_config *c, struct source *s, const struct format **f, struct err *e);
 
+// Does a file that begins with head[0..len) have the format's magic, or, if it has none, satisfy its probe?
+bool format_begins(const struct format *f, const unsigned char *head, size_t len);
+
 // Names the kind of a file that holds neither rows nor a vocabulary, by its first bytes: "zstd (28 b5 2f fd)". NULL: it
 // is none that is known. A model in GGUF is such a file, too.
 const char *input_other_file(const unsigned char *head, size_t len);

@@ -53,15 +53,7 @@ static bool read_number(struct json_text *t, float *x, size_t i, struct err *e)
 
 int64_t json_written_id(const char *p, const char *stop)
 {
-    int64_t id = 0;
-    if (p == stop || (*p == '0' && stop - p > 1))
-        return -1;
-    for (; p < stop && id <= INT32_MAX; p++) {
-        if (*p < '0' || *p > '9')
-            return -1;
-        id = id * 10 + (*p - '0');
-    }
-    return id <= INT32_MAX ? id : -1;
+    return stop - p > 1 && *p == '0' ? -1 : written_id(p, stop);
 }
 
 // Reads an id to ids[i].

@@ -10,6 +10,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+int64_t written_id(const char *p, const char *end)
+{
+    int64_t id = p < end ? 0 : -1;
+    for (; p < end && id >= 0; p++)
+        id = *p < '0' || *p > '9' || id > INT32_MAX ? -1 : id * 10 + (*p - '0');
+    return id <= INT32_MAX ? id : -1;
+}
+
 bool sparse_reserve(struct sparse *s, size_t n, struct err *e)
 {
     size_t cap = s->cap; // of x; both arrays have the same capacity

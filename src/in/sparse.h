@@ -16,6 +16,9 @@ struct sparse {
     size_t scratch_cap;
 };
 
+// Returns the id that the digits from p to end spell, or -1.
+int64_t written_id(const char *p, const char *end);
+
 // Makes both arrays hold at least n elements. Fails with STATUS_DATA if n is above INT32_MAX, with STATUS_IO if memory
 // is short.
 bool sparse_reserve(struct sparse *s, size_t n, struct err *e);
