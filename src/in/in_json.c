@@ -93,7 +93,8 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
         } else if (!st->in_list) {
             if (*c && *c != '{' && skip_event(st, line))
                 continue;
-            const char inside = *c == '[' ? json_byte_inside(t) : '\0';
+            size_t next = 1;
+            const char inside = *c == '[' ? json_byte_from(t, &next) : '\0';
             if (!inside || !strchr("[{", inside))
                 return t->p == t->end || *c == '{' || *c == '[' || json_syntax(t, "a row", e);
             st->in_list = st->first = true;

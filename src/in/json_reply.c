@@ -217,15 +217,6 @@ static bool is_python_position(const cJSON *root)
            cJSON_IsObject(record);
 }
 
-static bool add_python_position(struct json_reply *reply, const cJSON *root, struct reply_position *p, struct err *e)
-{
-    p->track = &track_python;
-    p->list = root;
-    p->id = -1;
-    p->logit = NAN;
-    return add_position(reply, p, e);
-}
-
 // Returns the reply that a line of OpenAI's batches wraps, or the root itself. *id: the name of the line's request, or
 // NULL.
 static const cJSON *unwrap_batch(const cJSON *root, const char **id)
@@ -294,7 +285,9 @@ static bool goes_on(const cJSON *root, bool part)
 // Adds the positions of a reply with the marker of k.
 static bool find_positions(struct json_reply *reply, const struct track *k, const cJSON *root, bool part, struct err *e)
 {
-    struct reply_position p = {.fresh = !reply->goes_on && !reply->piece->continued};
+    // Members besides `fresh` are those of a Python object's only position; add_track sets them for other positions.
+    struct reply_position p = {
+        .track = k, .list = root, .id = -1, .logit = NAN, .fresh = !reply->goes_on && !reply->piece->continued};
     if (!strcmp(k->marker, "choices") || !strcmp(k->marker, "prompt_logprobs"))
         return add_choices(reply, root, part, &p, e);
     if (!strcmp(k->marker, "completion_probabilities") && !check_order(root, part, e))
@@ -307,7 +300,7 @@ static bool find_positions(struct json_reply *reply, const struct track *k, cons
     if (!strcmp(k->marker, "results"))
         return add_results(reply, root, &p, e);
     if (!*k->marker)
-        return add_python_position(reply, root, &p, e);
+        return add_position(reply, &p, e);
     return add_tracks(reply, k->marker, root, &p, e);
 }
 

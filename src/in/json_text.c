@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_text.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -81,13 +80,6 @@ char json_byte_from(struct json_text *t, size_t *i)
     while (json_peek(t, *i + 1) > *i && json_is_space(t->p + *i, t->end))
         ++*i;
     return json_peek(t, *i + 1) > *i ? t->p[*i] : '\0';
-}
-
-char json_byte_inside(struct json_text *t)
-{
-    size_t i = 1;
-    assert(t->p < t->end || t->failed);
-    return json_byte_from(t, &i);
 }
 
 bool json_text_at(struct json_text *t, size_t from, const char *text)

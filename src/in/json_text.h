@@ -47,10 +47,6 @@ static inline bool json_is_space(const char *p, const char *end)
 // Skips white space and returns the byte behind it, which becomes the current one; 0 at the end of the input.
 char json_next_byte(struct json_text *t);
 
-// Returns the first byte behind the current one that is not white space; 0 at the end of the input. The current byte
-// stays.
-char json_byte_inside(struct json_text *t);
-
 // If the input goes on with `text`, skips that and returns true.
 bool json_accept(struct json_text *t, const char *text);
 

@@ -334,7 +334,8 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
         return copy_value(t, v, 0, e);
     if (c != '[')
         return json_syntax(t, "an array of numbers", e);
-    const char inside = json_byte_inside(t);
+    size_t next = 1;
+    const char inside = json_byte_from(t, &next);
     if (inside == '{' || inside == '[')
         return copy_value(t, v, 0, e);
     copy_text(t, v, "0", 1);
