@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Expressions: the right sides of grammar rules as trees in one arena, and their text in GBNF. An expression is its
-// number in the arena. EXPR_NOTHING stands for the language without any text: a choice leaves EXPR_NOTHING out, and a
-// sequence with EXPR_NOTHING in it is EXPR_NOTHING. An error is kept as in base/builder.h: after it, functions return
-// EXPR_NOTHING, and the caller checks once, at the end.
+// Expressions: the right sides of grammar rules as trees in one arena. An expression is its number in the arena.
+// EXPR_NOTHING stands for the language without any text: a choice leaves EXPR_NOTHING out, and a sequence with
+// EXPR_NOTHING in it is EXPR_NOTHING. An error is kept as in base/builder.h: after it, functions return EXPR_NOTHING,
+// and the caller checks once, at the end.
 #ifndef SAMPL_SCHEMA_EXPR_H
 #define SAMPL_SCHEMA_EXPR_H
 
@@ -14,7 +14,8 @@
 #define EXPR_MOST      (1u << 21) // most expressions in an arena, and most parts
 #define EXPR_DEEPEST   400        // most levels of an expression
 
-enum expr_kind { EXPR_LITERAL, EXPR_CLASS, EXPR_RULE, EXPR_SEQUENCE, EXPR_CHOICE, EXPR_REPEAT };
+// The kinds that bind less than others come first; the last three bind alike.
+enum expr_kind { EXPR_CHOICE, EXPR_SEQUENCE, EXPR_REPEAT, EXPR_LITERAL, EXPR_CLASS, EXPR_RULE };
 
 struct expr {
     enum expr_kind kind;
@@ -68,9 +69,5 @@ uint32_t expr_list(struct exprs *x, enum expr_kind kind, const uint32_t *item, s
     expr_list(x, kind, (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
 #define EXPR_SEQUENCE_OF(x, ...) EXPR_LIST(x, EXPR_SEQUENCE, __VA_ARGS__)
 #define EXPR_CHOICE_OF(x, ...)   EXPR_LIST(x, EXPR_CHOICE, __VA_ARGS__)
-
-// Prints an expression that is not EXPR_NOTHING. rule_name returns the name of a rule in it.
-typedef const char *expr_rule_name(void *context, uint32_t rule);
-void expr_print(const struct exprs *x, uint32_t expr, struct builder *to, expr_rule_name *rule_name, void *context);
 
 #endif

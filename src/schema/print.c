@@ -2,39 +2,33 @@
 // The rules that every grammar may use, and the grammar as text.
 #include "schema/convert.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
-// The rules that do not depend on the schema. uses: the set of rules that each one refers to.
+// The rules that do not depend on the schema.
 static const struct {
     const char *name, *gbnf;
-    unsigned uses;
 } builtin[RULE_OWN] = {
-    [RULE_ROOT] = {"root", NULL, 0},
-    [RULE_SPACE] = {"space", "\"\" | \" \" | \"\\n\"{1,2} [ \\t]{0,20}", 0},
-    [RULE_CHAR] = {"char", "[^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\bfnrt] | \"u\" [0-9a-fA-F]{4})", 0},
-    [RULE_STRING] = {"string", "\"\\\"\" char* \"\\\"\"", BIT(RULE_CHAR)},
-    [RULE_NATURAL] = {"natural", "\"0\" | [1-9] [0-9]{0,15}", 0},
-    [RULE_INTEGER] = {"integer", "\"-\"? natural", BIT(RULE_NATURAL)},
-    [RULE_NUMBER] = {"number", "integer (\".\" [0-9]{1,16})? ([eE] [-+]? natural)?",
-                     BIT(RULE_INTEGER) | BIT(RULE_NATURAL)},
-    [RULE_BOOLEAN] = {"boolean", "\"true\" | \"false\"", 0},
-    [RULE_NULL] = {"null", "\"null\"", 0},
-    [RULE_VALUE] = {"value", "object | array | string | number | boolean | null",
-                    BIT(RULE_OBJECT) | BIT(RULE_ARRAY) | BIT(RULE_STRING) | BIT(RULE_NUMBER) | BIT(RULE_BOOLEAN) |
-                        BIT(RULE_NULL)},
-    [RULE_MEMBER] = {"member", "string \":\" space value", BIT(RULE_STRING) | BIT(RULE_SPACE) | BIT(RULE_VALUE)},
-    [RULE_OBJECT] = {"object", "\"{\" space (member (\",\" space member)*)? space \"}\"",
-                     BIT(RULE_SPACE) | BIT(RULE_MEMBER)},
-    [RULE_ARRAY] = {"array", "\"[\" space (value (\",\" space value)*)? space \"]\"",
-                    BIT(RULE_SPACE) | BIT(RULE_VALUE)},
-    [RULE_UUID] = {"uuid", "[0-9a-fA-F]{8} (\"-\" [0-9a-fA-F]{4}){3} \"-\" [0-9a-fA-F]{12}", 0},
-    [RULE_DATE] = {"date", "[0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | [12] [0-9] | \"3\" [01])",
-                   0},
+    [RULE_ROOT] = {"root", NULL},
+    [RULE_SPACE] = {"space", "\"\" | \" \" | \"\\n\"{1,2} [ \\t]{0,20}"},
+    [RULE_CHAR] = {"char", "[^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" ([\"\\\\bfnrt] | \"u\" [0-9a-fA-F]{4})"},
+    [RULE_STRING] = {"string", "\"\\\"\" char* \"\\\"\""},
+    [RULE_NATURAL] = {"natural", "\"0\" | [1-9] [0-9]{0,15}"},
+    [RULE_INTEGER] = {"integer", "\"-\"? natural"},
+    [RULE_NUMBER] = {"number", "integer (\".\" [0-9]{1,16})? ([eE] [-+]? natural)?"},
+    [RULE_BOOLEAN] = {"boolean", "\"true\" | \"false\""},
+    [RULE_NULL] = {"null", "\"null\""},
+    [RULE_VALUE] = {"value", "object | array | string | number | boolean | null"},
+    [RULE_MEMBER] = {"member", "string \":\" space value"},
+    [RULE_OBJECT] = {"object", "\"{\" space (member (\",\" space member)*)? space \"}\""},
+    [RULE_ARRAY] = {"array", "\"[\" space (value (\",\" space value)*)? space \"]\""},
+    [RULE_UUID] = {"uuid", "[0-9a-fA-F]{8} (\"-\" [0-9a-fA-F]{4}){3} \"-\" [0-9a-fA-F]{12}"},
+    [RULE_DATE] = {"date", "[0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" (\"0\" [1-9] | [12] [0-9] | \"3\" [01])"},
     [RULE_TIME] = {"time",
-                   "hour \":\" [0-5] [0-9] \":\" [0-5] [0-9] (\".\" [0-9]{3})? (\"Z\" | [-+] hour \":\" [0-5] [0-9])",
-                   BIT(RULE_HOUR)},
-    [RULE_HOUR] = {"hour", "[01] [0-9] | \"2\" [0-3]", 0},
-    [RULE_DATE_TIME] = {"date-time", "date \"T\" time", BIT(RULE_DATE) | BIT(RULE_TIME)},
+                   "hour \":\" [0-5] [0-9] \":\" [0-5] [0-9] (\".\" [0-9]{3})? (\"Z\" | [-+] hour \":\" [0-5] [0-9])"},
+    [RULE_HOUR] = {"hour", "[01] [0-9] | \"2\" [0-3]"},
+    [RULE_DATE_TIME] = {"date-time", "date \"T\" time"},
 };
 
 const char *builtin_name(uint32_t rule) { return builtin[rule].name; }
@@ -62,63 +56,168 @@ static uint32_t same_rule(struct convert *c, uint32_t rule)
 }
 
 // The rules to print, in the order of the first references to them.
-struct print_order {
+struct printer {
     struct convert *c;
+    struct builder *to;
     uint32_t *rule; // [n]
     size_t n;
 };
 
 // Adds a rule to those to print, unless it is among them.
-static void print_later(struct print_order *o, uint32_t rule)
+static void print_later(struct printer *p, uint32_t rule)
 {
-    if (!o->c->rule[rule].printed)
-        o->rule[o->n++] = rule;
-    o->c->rule[rule].printed = true;
+    if (!p->c->rule[rule].printed)
+        p->rule[p->n++] = rule;
+    p->c->rule[rule].printed = true;
 }
 
-static const char *print_name(void *context, uint32_t rule)
+// Prints the characters of a literal without its quotes, escaped for GBNF.
+static void print_text(const struct printer *p, const struct expr *e)
 {
-    struct print_order *const o = context;
-    rule = same_rule(o->c, rule);
-    print_later(o, rule);
-    return rule_name(o->c, rule);
+    static const char names[] = "\n\r\t\\\"", letters[] = "nrt\\\"";
+    for (uint32_t i = 0; i < e->n; i++) {
+        const char c = p->c->x.text.text[e->first + i];
+        const char *const name = strchr(names, c);
+        if (name)
+            builder_format(p->to, "\\%c", letters[name - names]);
+        else if ((unsigned char)c < 0x20 || c == 0x7f)
+            builder_format(p->to, "\\x%02X", (unsigned)c);
+        else
+            builder_byte(p->to, c);
+    }
 }
 
-static void print_rule(struct print_order *o, uint32_t rule)
+// Prints a character of a class, escaped for GBNF.
+static void print_in_class(const struct printer *p, uint32_t c)
 {
-    struct builder *const to = &o->c->out->gbnf;
-    builder_format(to, "%s ::= ", rule_name(o->c, rule));
-    if (builtin_rule(rule))
-        builder_string(to, builtin[rule].gbnf);
+    static const char names[] = "\n\r\t\\[]", letters[] = "nrt\\[]";
+    const char *const name = c && c < 0x80 ? strchr(names, (int)c) : NULL;
+    if (name)
+        builder_format(p->to, "\\%c", letters[name - names]);
+    else if (c < 0x20 || c == '-' || c == '^' || (c >= 0x7f && c < 0xa0))
+        builder_format(p->to, "\\x%02X", (unsigned)c);
+    else if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+        builder_format(p->to, "\\U%08X", (unsigned)c);
     else
-        expr_print(&o->c->x, o->c->rule[rule].expr, to, print_name, o);
-    for (uint32_t i = 0; builtin_rule(rule) && i < RULE_OWN; i++)
-        if (builtin[rule].uses & BIT(i))
-            print_later(o, i);
-    builder_byte(to, '\n');
+        builder_character(p->to, c);
 }
 
-static void print_in_order(struct print_order *o)
+static void print_class(const struct printer *p, const struct expr *e)
+{
+    builder_string(p->to, e->min ? "[^" : "[");
+    for (uint32_t i = 0; i < e->n; i++) {
+        const struct range r = p->c->x.range.range[e->first + i];
+        print_in_class(p, r.first);
+        if (r.last > r.first + 1)
+            builder_byte(p->to, '-');
+        if (r.last > r.first)
+            print_in_class(p, r.last);
+    }
+    builder_byte(p->to, ']');
+}
+
+// Prints the operator of a repetition.
+static void print_count(const struct printer *p, uint32_t min, uint32_t max)
+{
+    if (!min && max == 1)
+        builder_byte(p->to, '?');
+    else if (min <= 1 && max == EXPR_UNBOUNDED)
+        builder_byte(p->to, min ? '+' : '*');
+    else if (min == max)
+        builder_format(p->to, "{%u}", (unsigned)min);
+    else if (max == EXPR_UNBOUNDED)
+        builder_format(p->to, "{%u,}", (unsigned)min);
+    else
+        builder_format(p->to, "{%u,%u}", (unsigned)min, (unsigned)max);
+}
+
+static void print_expr(struct printer *p, uint32_t expr, enum expr_kind place);
+
+// Prints the literals at the start of n parts as one literal. Returns how many literals there are.
+static uint32_t print_literals(const struct printer *p, const uint32_t *part, uint32_t n)
+{
+    uint32_t i = 0;
+    builder_byte(p->to, '"');
+    for (; i < n && p->c->x.expr[part[i]].kind == EXPR_LITERAL; i++)
+        print_text(p, &p->c->x.expr[part[i]]);
+    builder_byte(p->to, '"');
+    return i;
+}
+
+static void print_list(struct printer *p, const struct expr *e)
+{
+    const uint32_t *const part = p->c->x.part + e->first;
+    for (uint32_t i = 0; i < e->n;) {
+        if (i)
+            builder_string(p->to, e->kind == EXPR_CHOICE ? " | " : " ");
+        if (e->kind == EXPR_SEQUENCE && p->c->x.expr[part[i]].kind == EXPR_LITERAL)
+            i += print_literals(p, part + i, e->n - i);
+        else
+            print_expr(p, part[i++], EXPR_SEQUENCE);
+    }
+}
+
+// Prints an expression that is not EXPR_NOTHING, in brackets if its kind binds less than `place`. Recurses at most
+// EXPR_DEEPEST levels.
+static void print_expr(struct printer *p, uint32_t expr, enum expr_kind place)
+{
+    assert(expr != EXPR_NOTHING && expr < p->c->x.n);
+    const struct expr *const e = &p->c->x.expr[expr];
+    if (e->kind < place)
+        builder_byte(p->to, '(');
+    if (e->kind == EXPR_LITERAL) {
+        print_literals(p, &expr, 1);
+    } else if (e->kind == EXPR_CLASS) {
+        print_class(p, e);
+    } else if (e->kind == EXPR_RULE) {
+        const uint32_t rule = same_rule(p->c, e->first);
+        print_later(p, rule);
+        builder_string(p->to, rule_name(p->c, rule));
+    } else if (e->kind == EXPR_REPEAT) {
+        print_expr(p, p->c->x.part[e->first], EXPR_LITERAL);
+        print_count(p, e->min, e->max);
+    } else {
+        print_list(p, e);
+    }
+    if (e->kind < place)
+        builder_byte(p->to, ')');
+}
+
+static void print_rule(struct printer *p, uint32_t rule)
+{
+    builder_format(p->to, "%s ::= ", rule_name(p->c, rule));
+    if (builtin_rule(rule))
+        builder_string(p->to, builtin[rule].gbnf);
+    else
+        print_expr(p, p->c->rule[rule].expr, EXPR_CHOICE);
+    // A name in the text is a reference: no literal holds the name of a rule that is not printed yet.
+    for (uint32_t i = RULE_ROOT + 1; builtin_rule(rule) && i < RULE_OWN; i++)
+        if (strstr(builtin[rule].gbnf, builtin[i].name))
+            print_later(p, i);
+    builder_byte(p->to, '\n');
+}
+
+static void print_in_order(struct printer *p)
 {
     size_t general = 0;
-    print_later(o, RULE_ROOT);
-    for (size_t i = 0; i < o->n && convert_sound(o->c); i++) {
-        if (builtin_rule(o->rule[i]))
-            o->rule[general++] = o->rule[i];
+    print_later(p, RULE_ROOT);
+    for (size_t i = 0; i < p->n && convert_sound(p->c); i++) {
+        if (builtin_rule(p->rule[i]))
+            p->rule[general++] = p->rule[i];
         else
-            print_rule(o, o->rule[i]);
+            print_rule(p, p->rule[i]);
     }
-    o->n = general;
-    for (size_t i = 0; i < o->n && convert_sound(o->c); i++)
-        print_rule(o, o->rule[i]);
+    p->n = general;
+    for (size_t i = 0; i < p->n && convert_sound(p->c); i++)
+        print_rule(p, p->rule[i]);
 }
 
 void print_rules(struct convert *c)
 {
-    struct print_order o = {.c = c, .rule = malloc(c->n_rules * sizeof *o.rule)};
-    c->x.failed = !o.rule;
-    if (o.rule)
-        print_in_order(&o);
-    free(o.rule);
+    struct printer p = {c, &c->out->gbnf, malloc(c->n_rules * sizeof *p.rule), 0};
+    c->x.failed = !p.rule;
+    if (p.rule)
+        print_in_order(&p);
+    free(p.rule);
     convert_sound(c);
 }
