@@ -184,57 +184,52 @@ bool json_integer(const cJSON *item, uint64_t *value)
     return true;
 }
 
-static bool constant_number_text(const cJSON *item, struct builder *to)
+// Spells the numbers of a value as nlohmann's library does. Returns false if a number is too large for a double. If
+// memory is short, a number has no text. Recurses as deep as the document is nested.
+static bool respell_numbers(cJSON *value)
 {
-    uint64_t integer;
-    const double x = strtod(item->valuestring, NULL);
-    if (json_integer(item, &integer))
-        builder_string(to, integer ? item->valuestring : "0"); // "-0" is 0
-    else
-        double_text(isfinite(x) ? x : 0, to);
-    return isfinite(x);
+    bool ok = true;
+    if (cJSON_IsRaw(value)) {
+        struct builder text = {0};
+        uint64_t integer;
+        const double x = strtod(value->valuestring, NULL);
+        ok = isfinite(x);
+        if (json_integer(value, &integer))
+            builder_string(&text, integer ? value->valuestring : "0"); // "-0" is 0
+        else
+            double_text(ok ? x : 0, &text);
+        if (text.failed)
+            builder_free(&text);
+        cJSON_free(value->valuestring);
+        value->valuestring = text.text;
+    }
+    for (cJSON *item = value->child; item; item = item->next)
+        ok = respell_numbers(item) && ok;
+    return ok;
+}
+
+// Appends a value as cJSON prints it: as nlohmann's library does, but for numbers.
+static void print_json(const cJSON *value, struct builder *to)
+{
+    char *const text = cJSON_PrintUnformatted(value);
+    if (text)
+        builder_string(to, text);
+    to->failed = to->failed || !text;
+    cJSON_free(text);
 }
 
 void string_text(const char *s, struct builder *to)
 {
-    static const char names[] = "\b\f\n\r\t\\\"", letters[] = "bfnrt\\\"";
-    builder_byte(to, '"');
-    for (; *s; s++) {
-        const char *const name = strchr(names, *s);
-        if (name)
-            builder_format(to, "\\%c", letters[name - names]);
-        else if ((unsigned char)*s < 0x20)
-            builder_format(to, "\\u%04x", (unsigned)*s);
-        else
-            builder_byte(to, *s);
-    }
-    builder_byte(to, '"');
+    cJSON *const string = cJSON_CreateStringReference(s);
+    print_json(string, to);
+    cJSON_Delete(string);
 }
 
-// Recurses as deep as the document is nested.
 bool constant_text(const cJSON *value, struct builder *to)
 {
-    bool ok = true;
-    if (cJSON_IsRaw(value))
-        return constant_number_text(value, to);
-    if (cJSON_IsString(value)) {
-        string_text(value->valuestring, to);
-    } else if (cJSON_IsNull(value)) {
-        builder_string(to, "null");
-    } else if (cJSON_IsBool(value)) {
-        builder_string(to, cJSON_IsTrue(value) ? "true" : "false");
-    } else {
-        builder_byte(to, cJSON_IsArray(value) ? '[' : '{');
-        for (const cJSON *item = value->child; item; item = item->next) {
-            if (item != value->child)
-                builder_byte(to, ',');
-            if (item->string) {
-                string_text(item->string, to);
-                builder_byte(to, ':');
-            }
-            ok = constant_text(item, to) && ok;
-        }
-        builder_byte(to, cJSON_IsArray(value) ? ']' : '}');
-    }
+    cJSON *const copy = cJSON_Duplicate(value, true);
+    const bool ok = !copy || respell_numbers(copy);
+    print_json(copy, to);
+    cJSON_Delete(copy);
     return ok;
 }
