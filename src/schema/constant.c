@@ -62,7 +62,7 @@ static struct scaled shifted_up(struct scaled s, int exponent)
 
 // The digits so far: a number below the upper end of an interval, which must not fall below its lower end.
 struct digits {
-    char digit[20];
+    char digit[20]; // zeros stand behind the last one
     int n;
     int point; // digits before the decimal point; 0 or less: zeros stand behind the point first
 };
@@ -130,12 +130,6 @@ static void grisu(double x, struct digits *d)
     d->point -= k;
 }
 
-static void zeros(struct builder *to, int n)
-{
-    while (n-- > 0)
-        builder_byte(to, '0');
-}
-
 static void double_text(double x, struct builder *to)
 {
     struct digits d;
@@ -145,17 +139,15 @@ static void double_text(double x, struct builder *to)
         builder_string(to, "0.0");
         return;
     }
+    memset(d.digit, '0', sizeof d.digit);
     grisu(fabs(x), &d);
-    const int before = d.point < d.n ? d.point : d.n; // digits before the point
     if (d.point > 0 && d.point <= 15) {
-        builder_bytes(to, d.digit, (size_t)before);
-        zeros(to, d.point - d.n);
+        builder_bytes(to, d.digit, (size_t)d.point);
         builder_byte(to, '.');
-        builder_bytes(to, d.digit + before, (size_t)(d.n - before));
-        zeros(to, d.n == before);
+        builder_bytes(to, d.digit + d.point, d.n > d.point ? (size_t)(d.n - d.point) : 1);
     } else if (d.point > -4 && d.point <= 0) {
         builder_string(to, "0.");
-        zeros(to, -d.point);
+        builder_pad(to, '0', (size_t)-d.point);
         builder_bytes(to, d.digit, (size_t)d.n);
     } else {
         builder_bytes(to, d.digit, 1);
@@ -168,20 +160,12 @@ static void double_text(double x, struct builder *to)
 
 bool json_integer(const cJSON *item, uint64_t *value)
 {
-    const char *digit = item->valuestring;
-    const bool negative = *digit == '-';
-    *value = 0;
-    for (digit += negative; *digit >= '0' && *digit <= '9'; digit++) {
-        const uint64_t next = *value * 10 + (uint64_t)(*digit - '0');
-        if (*value > UINT64_MAX / 10 || next < *value * 10)
-            return false;
-        *value = next;
-    }
-    if (*digit || (negative && *value > UINT64_C(1) << 63))
-        return false;
-    if (negative)
-        *value = 0 - *value;
-    return true;
+    const char *const text = item->valuestring;
+    char *end;
+    *value = strtoull(text, &end, 10); // modulo 2^64 behind a minus, UINT64_MAX for what is beyond
+    if (*value == UINT64_MAX)
+        return !strcmp(text, "-1") || !strcmp(text, "18446744073709551615");
+    return !*end && (*text != '-' || !*value || *value >> 63);
 }
 
 // Spells the numbers of a value as nlohmann's library does. Returns false if a number is too large for a double. If
