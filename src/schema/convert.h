@@ -32,7 +32,7 @@ enum schema_kind {
     KIND_BAD, // a fault was reported
 };
 
-#define BIT(n) (1u << (n)) // sets of kinds, and of the rules below
+#define BIT(n) (1u << (n)) // sets of kinds
 
 // The rules that every grammar may use come first.
 enum {

@@ -7,30 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The kinds of schemas in which the converter reads a keyword. A keyword without kinds says nothing about values, so
-// that ignoring it loses nothing.
-static const struct {
-    const char *names;
-    unsigned kinds;
-} keywords[] = {
-    {"$ref", BIT(KIND_REF)},
-    {"oneOf", BIT(KIND_ONE_OF)},
-    {"anyOf", BIT(KIND_ANY_OF)},
-    {"allOf", BIT(KIND_ALL_OF)},
-    {"type", ~(BIT(KIND_REF) | BIT(KIND_ONE_OF) | BIT(KIND_ANY_OF))}, // the type of a constant follows from its value
-    {"const", BIT(KIND_CONST)},
-    {"enum", BIT(KIND_ENUM)},
-    {"properties required additionalProperties", BIT(KIND_OBJECT)},
-    {"items prefixItems", BIT(KIND_TUPLE) | BIT(KIND_LIST)},
-    {"minItems maxItems", BIT(KIND_LIST)},
-    {"pattern", BIT(KIND_PATTERN)},
-    {"format", BIT(KIND_FORMAT)},
-    {"minLength maxLength", BIT(KIND_STRING)},
-    {"minimum maximum exclusiveMinimum exclusiveMaximum", BIT(KIND_INTEGER)},
-    {"title description default examples deprecated readOnly writeOnly nullable $schema $id $comment $defs", 0},
-    {"definitions", 0},
-};
-
 // Reads the least and greatest count of something. A greatest count above `most` means no limit. False with a fault.
 static bool counts_of(struct convert *c, const cJSON *schema, const char *least, const char *greatest, uint32_t most,
                       uint32_t *min, uint32_t *max)
@@ -51,23 +27,9 @@ static bool counts_of(struct convert *c, const cJSON *schema, const char *least,
 // Makes the expression of an item of a schema: the schema itself or a keyword's value.
 typedef uint32_t make_expr_fn(struct convert *c, const cJSON *item);
 
-// The choice of the expressions of an array's items.
-static uint32_t choice_of_items(struct convert *c, const cJSON *array, make_expr_fn *make)
-{
-    const size_t from = c->x.n_stack;
-    for (const cJSON *item = array->child; item; item = item->next)
-        expr_push(&c->x, make(c, item));
-    return expr_pop(&c->x, EXPR_CHOICE, from);
-}
-
 static uint32_t alternative_expr(struct convert *c, const cJSON *schema)
 {
     return rule_of(c, schema, c->at, "alternative");
-}
-
-static uint32_t union_expr(struct convert *c, const cJSON *schemas)
-{
-    return choice_of_items(c, schemas, alternative_expr);
 }
 
 // The expression that matches just the text of a value.
@@ -78,8 +40,6 @@ static uint32_t constant_expr(struct convert *c, const cJSON *value)
         schema_fail(c, value, "%s is not %s", "within the range of a double");
     return expr_text(&c->x, &text);
 }
-
-static uint32_t enum_expr(struct convert *c, const cJSON *values) { return choice_of_items(c, values, constant_expr); }
 
 static uint32_t reference_expr(struct convert *c, const cJSON *schema)
 {
@@ -130,38 +90,47 @@ static uint32_t format_expr(struct convert *c, const cJSON *format)
     return EXPR_SEQUENCE_OF(&c->x, quote, expr_rule(&c->x, string_format_rule(format)), quote);
 }
 
-// How the expression of each kind is made.
+// How the expression of each kind is made. The type of a constant follows from its value.
 static const struct {
     make_expr_fn *make;
     const char *keyword; // make gets the value of this keyword; NULL: it gets the schema
+    const char *reads;   // the other keywords that the converter reads in schemas of this kind
     uint32_t rule;       // if make is NULL, a reference to this rule is the expression
+    bool each;           // make gets each item of the keyword's array; the expression is the choice of the results
 } kinds[] = {
-    [KIND_REF] = {reference_expr},
-    [KIND_ONE_OF] = {union_expr, "oneOf"},
-    [KIND_ANY_OF] = {union_expr, "anyOf"},
-    [KIND_CONST] = {constant_expr, "const"},
-    [KIND_ENUM] = {enum_expr, "enum"},
-    [KIND_ALL_OF] = {all_of_expr},
-    [KIND_OBJECT] = {object_expr},
-    [KIND_TUPLE] = {tuple_expr},
-    [KIND_LIST] = {list_expr},
-    [KIND_PATTERN] = {pattern_expr, "pattern"},
-    [KIND_FORMAT] = {format_expr, "format"},
-    [KIND_STRING] = {string_expr},
-    [KIND_INTEGER] = {integer_expr},
-    [KIND_NUMBER] = {.rule = RULE_NUMBER},
-    [KIND_BOOLEAN] = {.rule = RULE_BOOLEAN},
-    [KIND_NULL] = {.rule = RULE_NULL},
-    [KIND_ANY] = {.rule = RULE_VALUE},
+    [KIND_REF] = {reference_expr, NULL, "$ref"},
+    [KIND_ONE_OF] = {alternative_expr, "oneOf", "", .each = true},
+    [KIND_ANY_OF] = {alternative_expr, "anyOf", "", .each = true},
+    [KIND_TYPES] = {NULL, NULL, "type"},
+    [KIND_CONST] = {constant_expr, "const", "type"},
+    [KIND_ENUM] = {constant_expr, "enum", "type", .each = true},
+    [KIND_ALL_OF] = {all_of_expr, NULL, "type allOf"},
+    [KIND_OBJECT] = {object_expr, NULL, "type properties required additionalProperties"},
+    [KIND_TUPLE] = {tuple_expr, NULL, "type items prefixItems"},
+    [KIND_LIST] = {list_expr, NULL, "type items prefixItems minItems maxItems"},
+    [KIND_PATTERN] = {pattern_expr, "pattern", "type"},
+    [KIND_FORMAT] = {format_expr, "format", "type"},
+    [KIND_STRING] = {string_expr, NULL, "type minLength maxLength"},
+    [KIND_INTEGER] = {integer_expr, NULL, "type minimum maximum exclusiveMinimum exclusiveMaximum"},
+    [KIND_NUMBER] = {NULL, NULL, "type", RULE_NUMBER},
+    [KIND_BOOLEAN] = {NULL, NULL, "type", RULE_BOOLEAN},
+    [KIND_NULL] = {NULL, NULL, "type", RULE_NULL},
+    [KIND_ANY] = {NULL, NULL, "type", RULE_VALUE},
 };
 
 // The expression of a schema of a kind that is neither KIND_TYPES nor KIND_BAD.
 static uint32_t kind_expr(struct convert *c, const cJSON *schema, enum schema_kind kind)
 {
     const char *const keyword = kinds[kind].keyword;
+    const cJSON *const from = keyword ? schema_member(c, schema, keyword) : schema;
+    const size_t start = c->x.n_stack;
     if (!kinds[kind].make)
         return expr_rule(&c->x, kinds[kind].rule);
-    return kinds[kind].make(c, keyword ? schema_member(c, schema, keyword) : schema);
+    if (!kinds[kind].each)
+        return kinds[kind].make(c, from);
+    for (const cJSON *item = from->child; item; item = item->next)
+        expr_push(&c->x, kinds[kind].make(c, item));
+    return expr_pop(&c->x, EXPR_CHOICE, start);
 }
 
 // The expression of a schema for one value of "type", or the choice for an array of types. Types of one kind are one
@@ -186,6 +155,15 @@ static const char *const superseded[][2] = {
     {"exclusiveMaximum", "maximum"},
 };
 
+// Keywords that say nothing about values, so that ignoring them loses nothing.
+static const char neutral[] = "title description default examples deprecated readOnly writeOnly nullable "
+                              "$schema $id $comment $defs definitions";
+
+static bool is_one_of(const char *name, const char *names)
+{
+    return name_find(names, NAME_EXACT, name, strlen(name)) >= 0;
+}
+
 // Returns whether the converter ignores a keyword that could matter, in a schema of these kinds.
 static bool is_ignored(struct convert *c, const cJSON *schema, const cJSON *item, unsigned of_kinds)
 {
@@ -195,10 +173,11 @@ static bool is_ignored(struct convert *c, const cJSON *schema, const cJSON *item
             return true;
     if (!strcmp(name, "additionalProperties") && cJSON_IsTrue(item)) // the default
         return false;
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
-        if (name_find(keywords[i].names, NAME_EXACT, name, strlen(name)) >= 0)
-            return keywords[i].kinds && !(keywords[i].kinds & of_kinds);
-    return strncmp(name, "x-", 2) != 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (of_kinds & BIT(i) &&
+            (is_one_of(name, kinds[i].reads) || (kinds[i].keyword && !strcmp(name, kinds[i].keyword))))
+            return false;
+    return !is_one_of(name, neutral) && strncmp(name, "x-", 2) != 0;
 }
 
 static uint32_t schema_expr(struct convert *c, const cJSON *schema)
