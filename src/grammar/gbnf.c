@@ -19,12 +19,11 @@
 static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
 {
     struct grammar *const g = p->g;
-    if (!mem_grow(&g->rule, &g->rule_cap, g->n_rules + 1, sizeof *g->rule)) {
-        gbnf_memory(p);
-        return NO_RULE;
-    }
-    g->rule[g->n_rules] = (struct grammar_rule){.name = name, .len = len};
-    return (uint32_t)g->n_rules++;
+    const struct grammar_rule rule = {.name = name, .len = len};
+    if (mem_push(&g->rule, &g->n_rules, &g->rule_cap, &rule, sizeof rule))
+        return (uint32_t)g->n_rules - 1;
+    gbnf_memory(p);
+    return NO_RULE;
 }
 
 // Adds a rule for a group or repetition in the rule that is being defined.

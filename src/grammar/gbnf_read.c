@@ -76,13 +76,12 @@ uint32_t gbnf_read_count(struct gbnf *p)
 
 void gbnf_push(struct gbnf *p, enum element_type type, uint32_t value)
 {
+    const struct element e = {type, value};
     if (p->n_work + p->g->n_elements >= GRAMMAR_MOST_ELEMENTS)
         gbnf_fail(p, p->at, "the grammar has more than %d elements once its repetitions are written out",
                   GRAMMAR_MOST_ELEMENTS);
-    else if (!mem_grow(&p->work, &p->work_cap, p->n_work + 1, sizeof *p->work))
+    else if (!p->fault.status && !mem_push(&p->work, &p->n_work, &p->work_cap, &e, sizeof e))
         gbnf_memory(p);
-    if (!p->fault.status)
-        p->work[p->n_work++] = (struct element){type, value};
 }
 
 // ---- characters

@@ -32,11 +32,9 @@ static struct schema_member *find_document_member(const struct convert *c, const
 
 static bool add_document_member(struct convert *c, const cJSON *object, cJSON *item)
 {
-    if (!mem_grow(&c->member, &c->members_cap, c->n_members + 1, sizeof *c->member) ||
-        !hash_add(&c->by_member, member_hash(object, item->string, strlen(item->string)), (uint32_t)c->n_members))
-        return false;
-    c->member[c->n_members++] = (struct schema_member){object, item};
-    return true;
+    const struct schema_member member = {object, item};
+    return mem_push(&c->member, &c->n_members, &c->members_cap, &member, sizeof member) &&
+           hash_add(&c->by_member, member_hash(object, item->string, strlen(item->string)), (uint32_t)c->n_members - 1);
 }
 
 // Merges members with the same name before their values are read, because only the last one counts.

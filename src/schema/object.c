@@ -351,9 +351,7 @@ uint32_t all_of_expr(struct convert *c, const cJSON *schema)
     size_t members = 0;
     for (const cJSON *item = schema_member(c, schema, "allOf")->child; item && !c->failed && exprs_whole(&c->x);
          item = item->next) {
-        c->x.failed = c->x.failed || !mem_grow(&c->part, &c->parts_cap, c->n_parts + 1, sizeof *c->part);
-        if (!c->x.failed)
-            c->part[c->n_parts++] = item;
+        c->x.failed = c->x.failed || !mem_push(&c->part, &c->n_parts, &c->parts_cap, &item, sizeof item);
         if (!add_all_of_part(c, &a, item))
             schema_note(c, item, &c->out->ignored);
         members++;
