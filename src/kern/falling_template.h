@@ -136,13 +136,7 @@ static float add_falling(uint64_t *key, uint64_t *other, size_t n, float s)
         n -= above;
         ties = 0;
     }
-    for (size_t i = 0; i < n; i++) { // row_sort would have no two equal
-        const uint64_t x = key[i];
-        size_t j = i;
-        for (; j && other[j - 1] < x; j--)
-            other[j] = other[j - 1];
-        other[j] = x;
-    }
+    insert_keys(other, key, n); // row_sort would have no two equal
     for (size_t i = 0; i < n; i++)
         s += key_term(other[i]);
     return s;

@@ -37,6 +37,18 @@ static size_t partition(uint64_t *to, const uint64_t *from, size_t n, uint64_t p
     return front;
 }
 
+// Writes n keys to `to`, falling. to may be from.
+static inline void insert_keys(uint64_t *to, const uint64_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t x = from[i];
+        size_t j = i;
+        for (; j && to[j - 1] < x; j--)
+            to[j] = to[j - 1];
+        to[j] = x;
+    }
+}
+
 #ifdef VECTOR
 // FEW: keys that sort_few sorts, at most. PASSES: of a radix sort, at most, that beat quicksort.
 enum { FEW = 32, PASSES = 2 };
@@ -71,16 +83,7 @@ static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
 #else
 enum { FEW = 16, PASSES = 3 };
 
-static void sort_few(uint64_t *to, const uint64_t *from, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t x = from[i];
-        size_t j = i;
-        for (; j && to[j - 1] < x; j--)
-            to[j] = to[j - 1];
-        to[j] = x;
-    }
-}
+static void sort_few(uint64_t *to, const uint64_t *from, size_t n) { insert_keys(to, from, n); }
 #endif
 
 static inline uint64_t larger_key(uint64_t a, uint64_t b) { return a > b ? a : b; }
