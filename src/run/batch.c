@@ -45,7 +45,7 @@ bool batch_init(struct batch *b, struct feed *f, struct err *e)
 
 void batch_free(struct batch *b)
 {
-    for (size_t i = 0; i < b->used; i++) {
+    for (size_t i = 0; b->item && b->result && i < b->most; i++) {
         for (size_t k = 0; k < b->feed->inputs; k++)
             free(b->item[i * b->feed->inputs + k].copy);
         for (size_t k = 0; k < b->feed->job->variants->n; k++)
@@ -87,33 +87,34 @@ static bool keep_row(struct read_row *s, struct err *e)
 
 // ---- reading
 
-// Reads the next row of an input to to[k], or sets ends[k].
-static bool read_one(const struct feed *f, size_t k, struct read_row *to, bool *ends, struct err *e)
+// Reads the next row of an input to f->row[k], or sets ends[k]. Returns false with f->e.
+static bool read_one(struct feed *f, size_t k, bool *ends)
 {
-    to[k].n = 1;
-    to[k].row.bad = false;
-    if (input_next(f->in[k], &to[k].row, &ends[k], &to[k].bad) || to[k].row.bad)
+    struct read_row *const to = &f->row[k];
+    to->n = 1;
+    to->row.bad = false;
+    if (input_next(f->in[k], &to->row, &ends[k], &to->bad) || to->row.bad)
         return true;
-    *e = to[k].bad;
+    f->e = to->bad;
     return false;
 }
 
-// Reads the next row of each input. *end when there is none; false with *e for an error of an input's.
-static bool read_rows(const struct feed *f, struct read_row *to, bool *end, struct err *e)
+// Reads the next row of each input to f->row. *end: there is none. Returns false with f->e for an error of an input's.
+static bool read_rows(struct feed *f, bool *end)
 {
     const char *const against = f->job->args->against;
     bool ends[2] = {false};
     if (f->config[0].texts)
         vocab_clear(f->config[0].texts);
     for (size_t k = 0; k < f->inputs; k++)
-        if (!read_one(f, k, to, ends, e))
+        if (!read_one(f, k, ends))
             return false;
-    for (size_t k = ends[0]; f->inputs == 2 && ends[0] != ends[1] && to[k].row.place.use == ROW_LEFT_OUT;)
-        if (!read_one(f, k, to, ends, e))
+    for (size_t k = ends[0]; f->inputs == 2 && ends[0] != ends[1] && f->row[k].row.place.use == ROW_LEFT_OUT;)
+        if (!read_one(f, k, ends))
             return false;
     *end = ends[0];
     return f->inputs == 1 || ends[0] == ends[1] ||
-           err_set(e, STATUS_DATA, "--against: '%.*s' has %s rows than the input", err_clip(against, 80), against,
+           err_set(&f->e, STATUS_DATA, "--against: '%.*s' has %s rows than the input", err_clip(against, 80), against,
                    ends[1] ? "fewer" : "more");
 }
 
@@ -142,7 +143,7 @@ static void extend(const struct batch *b, struct read_row *at, double *fill)
     else if (alike && (double)alike * (double)bytes / (double)(SHARES * f->threads) > most)
         most = (double)alike * (double)bytes / (double)(SHARES * f->threads);
     most = most < MOST_MAPPED ? most : MOST_MAPPED;
-    const size_t memory = b->row_memory ? b->row_memory : most_memory(f->job, at->row.text ? bytes / 4 : x->n);
+    const size_t memory = most_memory(f->job, at->row.text ? bytes / 4 : x->n);
     const double cost = (double)bytes / most + (double)memory / MOST_RESULTS;
     while (at->n <= alike && b->n + at->n < b->most && *fill + cost * (double)at->n < 1.0)
         at->n++;
@@ -151,64 +152,48 @@ static void extend(const struct batch *b, struct read_row *at, double *fill)
     *fill += cost * (double)at->n;
 }
 
-static void swap_rows(struct read_row *a, struct read_row *b, size_t n)
+// Moves a row, and gives the memory of the row that it replaces in exchange.
+static void move_row(struct read_row *to, struct read_row *from)
 {
-    for (size_t k = 0; k < n; k++) {
-        const struct read_row other = a[k];
-        a[k] = b[k];
-        b[k] = other;
-    }
+    char *const copy = to->copy;
+    const size_t cap = to->copy_cap;
+    to->row = from->row;
+    to->n = from->n;
+    if (from->row.bad)
+        to->bad = from->bad;
+    to->copy = from->copy;
+    to->copy_cap = from->copy_cap;
+    from->copy = copy;
+    from->copy_cap = cap;
 }
 
-// Reads the next item, or takes what the feed holds. *end: there is no item. Returns false with f->e. If the batch was
-// closed meanwhile, the feed holds what was read.
-static bool take_rows(const struct batch *b, struct read_row *at, bool *end)
-{
-    struct feed *const f = b->feed;
-    bool ok = f->held != HELD_ERROR;
-    if (f->held == HELD_ROW)
-        swap_rows(at, f->row, f->inputs);
-    else if (ok)
-        ok = read_rows(f, at, end, &f->e);
-    f->held = HELD_NOTHING;
-    if (f->open != b && !*end) {
-        swap_rows(at, f->row, f->inputs);
-        f->held = ok ? HELD_ROW : HELD_ERROR;
-    }
-    return ok;
-}
-
-// Reads an item, or sets b->last if there is no more for this batch. Returns false with b->e.
-static bool read_item(struct batch *b, double *fill)
+// Reads an item, unless the feed holds one, and moves it to the batch. Sets b->last if there is no more for this batch.
+// If the batch is closed meanwhile, the feed holds what was read.
+static void read_item(struct batch *b, double *fill)
 {
     struct feed *const f = b->feed;
     struct read_row *const at = b->item + b->n_items * f->inputs;
     bool more = false, end = false;
-    b->used = b->n < b->used ? b->used : b->n + 1;
-    const bool ok = take_rows(b, at, &end);
+    if (f->held == HELD_NOTHING) {
+        const bool ok = read_rows(f, &end);
+        f->held = !ok ? HELD_ERROR : end ? HELD_NOTHING : HELD_ROW;
+    }
     if (f->open != b)
-        return true;
-    b->last = end;
-    if (!ok)
-        b->e = f->e;
-    if (!ok || end)
-        return ok;
-    for (size_t k = 0; k < f->inputs && f->threads; k++) {
-        more = more || input_says_more(&at[k].row);
-        if (!more && !keep_row(&at[k], &b->e))
-            return false;
+        return;
+    for (size_t k = 0; k < f->inputs && f->threads && f->held == HELD_ROW; k++) {
+        more = more || input_says_more(&f->row[k].row);
+        if (!more && !keep_row(&f->row[k], &f->e))
+            f->held = HELD_ERROR;
     }
-    if (more) {
-        swap_rows(at, f->row, f->inputs);
-        b->last = true;
-        f->held = HELD_ROW;
-        return true;
-    }
+    b->last = more || f->held != HELD_ROW;
+    if (b->last)
+        return;
+    for (size_t k = 0; k < f->inputs; k++)
+        move_row(&at[k], &f->row[k]);
+    f->held = HELD_NOTHING;
     extend(b, at, fill);
     b->n_items++;
     b->n += at->n;
-    b->used = b->n < b->used ? b->used : b->n;
-    return true;
 }
 
 void batch_read(struct batch *b)
@@ -218,11 +203,10 @@ void batch_read(struct batch *b)
     for (size_t k = 0; k < f->inputs; k++)
         input_release(f->in[k], b->finished[k]);
     b->n_items = b->n = 0;
-    b->last = b->failed = false;
+    b->last = false;
     f->open = b;
-    while (f->open && !b->last && b->n < b->most && fill < 1.0)
-        if (!read_item(b, &fill))
-            b->last = b->failed = true;
+    while (f->open == b && !b->last && b->n < b->most && fill < 1.0)
+        read_item(b, &fill);
     batch_close(f);
 }
 
@@ -231,19 +215,6 @@ void batch_close(struct feed *f)
     for (size_t k = 0; f->open && k < f->inputs; k++)
         f->open->finished[k] = input_finished(f->in[k]);
     f->open = NULL;
-}
-
-size_t batch_row_memory(const struct batch *b)
-{
-    const size_t variants = b->feed->job->variants->n;
-    size_t most = 1;
-    for (size_t i = 0; i < b->n; i++) {
-        size_t bytes = 0;
-        for (const struct result *r = b->result + i * variants; r < b->result + (i + 1) * variants; r++)
-            bytes += r->memory_cap + r->followed_cap + r->removal_cap * sizeof *r->removal;
-        most = bytes > most ? bytes : most;
-    }
-    return most;
 }
 
 bool walk_next(struct walk *w)
@@ -313,9 +284,19 @@ void batch_give_back(const struct batch *b)
 struct shift {
     struct walk walk;
     struct member *member;
-    struct region region[2];
     bool whole;
 };
+
+// Gives a row an error in the variants of a worker.
+static void fail_row(const struct walk *w, const struct worker *worker, const struct err *e)
+{
+    const struct batch *const b = w->batch;
+    for (size_t k = worker->first; k < worker->last; k++) {
+        struct result *const res = &b->result[w->i * b->feed->job->variants->n + k];
+        res->ok = res->bad = false;
+        res->e = *e;
+    }
+}
 
 // Works on a row. Returns false if the run ends with it.
 static bool work_row(const struct batch *b, struct walk *w, struct member *m)
@@ -328,10 +309,7 @@ static bool work_row(const struct batch *b, struct walk *w, struct member *m)
     if (row.place.use != ROW_SAMPLED)
         return worker_hear(&m->worker, &row, other, res);
     if (row.text && !input_read(&m->reader, &f->config[0], &row, &at->bad) && !row.bad) {
-        for (size_t k = 0; k < f->job->variants->n; k++) {
-            res[k].ok = res[k].bad = false;
-            res[k].e = at->bad;
-        }
+        fail_row(w, &m->worker, &at->bad);
         return false;
     }
     if (at->row.text)
@@ -347,31 +325,27 @@ static void work_through(void *arg)
 {
     struct shift *const s = arg;
     const struct batch *const b = s->walk.batch;
-    const bool gives_back = b->feed->threads && !b->feed->by_variant;
     while (walk_next(&s->walk)) {
         if (b->hurry && atomic_load_explicit(b->hurry, memory_order_relaxed))
             return;
         if (!work_row(b, &s->walk, s->member))
             return;
-        for (size_t k = 0; gives_back && k < b->feed->inputs; k++)
-            region_add(&s->region[k], k ? &s->walk.at[k].row : &s->walk.row);
     }
-    for (size_t k = 0; k < b->feed->inputs; k++)
-        region_end(&s->region[k]);
     s->whole = true;
 }
 
 bool batch_work(const struct batch *b, struct member *m)
 {
     struct shift s = {.walk.batch = b, .member = m};
+    struct err e;
     if (!b->feed->threads)
         work_through(&s);
-    else if (!source_guard(work_through, &s, NULL))
-        for (size_t k = m->worker.first; k < m->worker.last; k++) {
-            struct result *const res = &b->result[s.walk.i * b->feed->job->variants->n + k];
-            res->ok = res->bad = false;
-            err_set(&res->e, STATUS_IO, "the file became shorter while it was read");
-        }
+    else if (!source_guard(work_through, &s, NULL)) {
+        err_set(&e, STATUS_IO, "the file became shorter while it was read");
+        fail_row(&s.walk, &m->worker, &e);
+    }
+    if (b->feed->threads && !b->feed->by_variant)
+        batch_give_back(b);
     return s.whole;
 }
 

@@ -31,9 +31,9 @@ struct feed {
     size_t threads;         // number of threads; 0: the run has one thread, and batches are single rows
     bool by_variant;        // the threads share the variants, not the rows
     struct batch *open;     // the batch that batch_read reads, until it is closed; else NULL
-    enum held held;         // what was read last, if it is in no batch yet
+    enum held held;         // what was read last, if it is in no batch yet; HELD_ERROR: no row follows
     struct read_row row[2]; // [inputs] if HELD_ROW
-    struct err e;           // if HELD_ERROR
+    struct err e;           // if HELD_ERROR: of the input
 };
 
 // A worker, for all variants or some. One thread works with it at a time.
@@ -47,13 +47,13 @@ struct batch {
     struct read_row *item;    // [n_items][inputs]
     struct result *result;    // [n][variants]
     size_t n_items, n;        // n: number of rows
-    size_t row_memory;        // bytes of results that a row is expected to take beyond their structs; 0: not known
-    size_t most, used;        // most: room for items and for rows; used: the most rows of any batch in this memory
+    size_t most;              // room for items and for rows
     uint64_t finished[2];     // [inputs] number of files that hold no row of a later batch
-    bool last;                // no batch follows: the input ends, or failed, or the next row is held
-    bool failed;              // behind the last row the input has an error
-    struct err e;             // if failed
+    bool last;                // no batch follows: the input ends, or the feed holds an error or the next row
     const atomic_bool *hurry; // true: the run is over, and work can stop; or NULL
+    // for pool.c
+    size_t to_work; // threads that must work on the batch before it can be written
+    size_t users;   // threads that have neither worked on it nor passed over it; and its writer
 };
 
 void feed_free(struct feed *f);
@@ -79,9 +79,6 @@ bool batch_skip(const struct batch *b, struct member *m);
 
 // Passes over the rows, whose results are there. A member of all variants then stands as if it had worked on them.
 bool batch_follow(const struct batch *b, struct member *m, struct err *e);
-
-// Returns the most bytes that the results of a row have taken in this batch's memory, beyond their structs.
-size_t batch_row_memory(const struct batch *b);
 
 // Gives back the memory of rows in mapped files. batch_work does so where threads share the rows.
 void batch_give_back(const struct batch *b);

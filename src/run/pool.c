@@ -35,29 +35,21 @@
 
 enum { SLOTS = 2, STACK = 1 << 21 }; // slots for each thread; bytes of a thread's stack
 
-struct slot {
-    struct batch batch;
-    size_t to_work; // threads that must work on the batch before it can be written
-    size_t users;   // threads that have neither worked on it nor passed over it; and its writer
-};
-
 struct queue {
     struct pool *pool;
     struct feed *feed;
-    struct slot *slot; // [slots]
-    size_t slots, made;
+    struct batch *slot; // [slots]
+    size_t slots;
     struct thread *thread; // [feed->threads]
 
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    uint64_t read, taken, written, freed; // how many batches are; freed <= written <= taken <= read <= freed + slots
-    size_t row_memory;                    // the most that results of a row have taken so far; 0: none is written
-    bool reading, writing;                // a thread does so
-    bool ended;                           // no batch follows those that are read
-    bool over;                            // the threads return
+    uint64_t read, taken, written; // how many batches are; written <= taken <= read
+    bool reading, writing;         // a thread does so
+    bool ended;                    // no batch follows those that are read
+    atomic_bool over;              // the threads return, and work in hand does not matter any more
     bool failed;
-    struct err e;      // if failed
-    atomic_bool hurry; // over: work in hand does not matter any more. Only so that it ends early
+    struct err *e; // set if failed
 };
 
 struct thread {
@@ -125,24 +117,22 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
                         rows->range[0].first <= a->row_base;
     f->by_variant = f->by_variant && f->threads;
     p->alone = f->by_variant ? 0 : f->threads;
-    p->members = f->by_variant ? f->threads : f->threads + 1;
-    p->member = calloc(p->members, sizeof *p->member);
+    const size_t members = f->by_variant ? f->threads : f->threads + 1;
+    p->member = calloc(members, sizeof *p->member);
     if (!p->member)
         return err_from_fault(e, fault_memory());
-    for (; p->made < p->members; p->made++) {
-        const size_t first = f->by_variant ? variants * p->made / p->members : 0,
-                     last = f->by_variant ? variants * (p->made + 1) / p->members : variants;
-        if (!worker_init(&p->member[p->made].worker, j, first, last, e)) {
-            p->made++;
+    while (p->members < members) {
+        const size_t i = p->members++, first = f->by_variant ? variants * i / members : 0,
+                     last = f->by_variant ? variants * (i + 1) / members : variants;
+        if (!worker_init(&p->member[i].worker, j, first, last, e))
             return false;
-        }
     }
     return true;
 }
 
 void pool_free(struct pool *p)
 {
-    for (size_t i = 0; i < p->made; i++) {
+    for (size_t i = 0; i < p->members; i++) {
         worker_free(&p->member[i].worker);
         input_reader_free(p->member[i].reader);
     }
@@ -151,51 +141,40 @@ void pool_free(struct pool *p)
 
 // ---- tasks: each is called with the mutex locked, and unlocks it meanwhile
 
-static struct slot *slot_with(const struct queue *q, uint64_t batch) { return &q->slot[batch % q->slots]; }
+static struct batch *batch_number(const struct queue *q, uint64_t number) { return &q->slot[number % q->slots]; }
 
 static void end_with(struct queue *q, const struct err *e)
 {
     if (!q->over)
-        q->e = *e;
-    q->failed = q->over = true;
-}
-
-// Counts one user of a batch less.
-static void leave(struct queue *q, struct slot *s)
-{
-    assert(s->users);
-    s->users--;
-    while (q->freed < q->written && !slot_with(q, q->freed)->users)
-        q->freed++;
+        *q->e = *e;
+    q->over = true;
+    q->failed = true;
 }
 
 static void read_guarded(void *batch) { batch_read(batch); }
 
+// Slots are filled in turn, so that a slot is free only after those of all earlier batches.
 static bool can_read(const struct queue *q)
 {
-    assert(q->freed <= q->written && q->written <= q->taken && q->taken <= q->read && q->read <= q->freed + q->slots);
-    return !q->reading && !q->ended && q->read < q->freed + q->slots;
+    assert(q->written <= q->taken && q->taken <= q->read);
+    return !q->reading && !q->ended && !batch_number(q, q->read)->users;
 }
 
 // Gives the batch that was read to the queue.
 static void hand_over(struct queue *q)
 {
-    struct slot *const s = slot_with(q, q->read);
-    q->ended = s->batch.last;
-    s->to_work = q->feed->by_variant ? q->feed->threads : 1;
-    s->users = q->feed->threads + 1;
-    q->read++;
+    struct batch *const b = batch_number(q, q->read++);
+    q->ended = b->last;
+    b->to_work = q->feed->by_variant ? q->feed->threads : 1;
+    b->users = q->feed->threads + 1;
 }
 
 static bool answer(void *to, struct err *e);
 
 static void read_next(struct queue *q, struct thread *t)
 {
-    struct slot *const s = slot_with(q, q->read);
-    struct batch *const b = &s->batch;
     const uint64_t number = q->read;
-    assert(!s->users && !s->to_work);
-    b->row_memory = q->row_memory;
+    struct batch *const b = batch_number(q, number);
     q->reading = true;
     set_idle(q->feed, answer, t);
     pthread_mutex_unlock(&q->mutex);
@@ -203,11 +182,12 @@ static void read_next(struct queue *q, struct thread *t)
     const bool whole = source_guard(read_guarded, b, &e);
     pthread_mutex_lock(&q->mutex);
     q->reading = false;
-    if (!whole && q->read == number) {
-        b->e = e;
-        b->failed = b->last = true;
-    } else if (!whole) {
+    if (!whole && q->read != number) {
         end_with(q, &e);
+    } else if (!whole) {
+        q->feed->e = e;
+        q->feed->held = HELD_ERROR;
+        b->last = true;
     }
     if (q->read == number)
         hand_over(q);
@@ -215,58 +195,60 @@ static void read_next(struct queue *q, struct thread *t)
 
 static bool can_write(const struct queue *q)
 {
-    return !q->writing && q->written < q->taken && !slot_with(q, q->written)->to_work;
+    return !q->writing && q->written < q->taken && !batch_number(q, q->written)->to_work;
 }
 
-// Writes the records of the oldest batch, and lets the member that may go on alone follow.
+// Writes the records of a batch, and lets the member that may go on alone follow. Returns false with *e if the run ends
+// with an error.
+static bool write_batch(struct pool *p, const struct batch *b, struct err *e)
+{
+    const struct feed *const f = p->feed;
+    if (!p->write(p->to, b, e))
+        return false;
+    if (f->threads && !f->by_variant && !batch_follow(b, &p->member[p->alone], e))
+        return false;
+    if (b->last && f->held == HELD_ERROR)
+        *e = f->e;
+    return !b->last || f->held != HELD_ERROR;
+}
+
 static void write_next(struct queue *q)
 {
-    struct slot *const s = slot_with(q, q->written);
-    const struct batch *const b = &s->batch;
+    struct batch *const b = batch_number(q, q->written);
     struct err e;
     q->writing = true;
     pthread_mutex_unlock(&q->mutex);
-    const size_t row_memory = batch_row_memory(b);
-    bool ok = q->pool->write(q->pool->to, b, &e);
+    const bool ok = write_batch(q->pool, b, &e);
     if (q->feed->by_variant)
         batch_give_back(b);
-    else
-        ok = ok && batch_follow(b, &q->pool->member[q->pool->alone], &e);
-    if (ok && b->failed) {
-        e = b->e;
-        ok = false;
-    }
     pthread_mutex_lock(&q->mutex);
-    q->row_memory = q->row_memory > row_memory ? q->row_memory : row_memory;
     q->writing = false;
     q->written++;
     if (!ok)
         end_with(q, &e);
     q->over = q->over || b->last;
-    leave(q, s);
+    b->users--;
 }
 
 static void pass_next(struct queue *q, struct thread *t)
 {
-    struct slot *const s = slot_with(q, t->seen);
+    struct batch *const b = batch_number(q, t->seen++);
     pthread_mutex_unlock(&q->mutex);
-    t->lost = t->lost || !batch_skip(&s->batch, t->member);
+    t->lost = t->lost || !batch_skip(b, t->member);
     pthread_mutex_lock(&q->mutex);
-    t->seen++;
-    leave(q, s);
+    b->users--;
 }
 
 static void work_on_next(struct queue *q, struct thread *t)
 {
-    struct slot *const s = slot_with(q, t->seen);
-    assert(s->to_work && (q->feed->by_variant || t->seen == q->taken));
-    q->taken = q->taken > t->seen ? q->taken : t->seen + 1;
+    struct batch *const b = batch_number(q, t->seen++);
+    assert(b->to_work && (q->feed->by_variant || t->seen == q->taken + 1));
+    q->taken = q->taken > t->seen ? q->taken : t->seen;
     pthread_mutex_unlock(&q->mutex);
-    t->lost = t->lost || !batch_work(&s->batch, t->member);
+    t->lost = t->lost || !batch_work(b, t->member);
     pthread_mutex_lock(&q->mutex);
-    t->seen++;
-    s->to_work--;
-    leave(q, s);
+    b->to_work--;
+    b->users--;
 }
 
 // ---- the loop
@@ -317,7 +299,6 @@ static void *tend(void *arg)
     pthread_mutex_lock(&q->mutex);
     while (!q->over)
         do_task(q, t);
-    atomic_store_explicit(&q->hurry, true, memory_order_relaxed);
     pthread_mutex_unlock(&q->mutex);
     return NULL;
 }
@@ -360,28 +341,24 @@ bool pool_run(struct pool *p, struct err *e)
                       .feed = p->feed,
                       .slots = SLOTS * threads,
                       .mutex = PTHREAD_MUTEX_INITIALIZER,
-                      .changed = PTHREAD_COND_INITIALIZER};
+                      .changed = PTHREAD_COND_INITIALIZER,
+                      .e = e};
     assert(threads > 1);
     q.slot = calloc(q.slots, sizeof *q.slot);
     q.thread = calloc(threads, sizeof *q.thread);
     bool ok = q.slot && q.thread;
     if (!ok)
         err_from_fault(e, fault_memory());
-    while (ok && q.made < q.slots) {
-        struct batch *const batch = &q.slot[q.made++].batch;
-        ok = batch_init(batch, p->feed, e);
-        batch->hurry = &q.hurry;
+    for (size_t i = 0; ok && i < q.slots; i++) {
+        ok = batch_init(&q.slot[i], p->feed, e);
+        q.slot[i].hurry = &q.over;
     }
     for (size_t i = 0; ok && i < threads; i++)
         q.thread[i] = (struct thread){.queue = &q, .member = &p->member[i]};
-    if (ok) {
+    if (ok)
         run_threads(&q);
-        ok = !q.failed;
-        if (q.failed)
-            *e = q.e;
-    }
-    for (size_t i = 0; i < q.made; i++)
-        batch_free(&q.slot[i].batch);
+    for (size_t i = 0; q.slot && i < q.slots; i++)
+        batch_free(&q.slot[i]);
     free(q.slot);
     free(q.thread);
     p->feed->threads = 0;
@@ -389,7 +366,7 @@ bool pool_run(struct pool *p, struct err *e)
         p->feed->config[k].lazy = p->feed->config[k].shared = false;
     pthread_mutex_destroy(&q.mutex);
     pthread_cond_destroy(&q.changed);
-    return ok;
+    return ok && !q.failed;
 }
 
 // ---- without threads
@@ -411,12 +388,10 @@ bool pool_alone(struct pool *p, struct err *e)
         batch_read(&b);
         for (size_t i = p->alone; i < p->members; i++)
             batch_work(&b, &p->member[i]);
-        ok = p->write(p->to, &b, e);
-        if (ok && b.failed) {
-            *e = p->failed ? p->late : b.e;
-            ok = false;
-        }
+        ok = write_batch(p, &b, e);
     }
+    if (!ok && p->failed)
+        *e = p->late;
     set_idle(p->feed, NULL, NULL);
     batch_free(&b);
     return ok;

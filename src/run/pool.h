@@ -13,7 +13,7 @@ struct pool {
     void *to;
 
     struct member *member; // [members]
-    size_t members, made;
+    size_t members;
     size_t alone; // member[alone..members) take every row through every variant, when no thread helps
 
     bool failed;     // pool_alone: flush has failed while the input was read,
