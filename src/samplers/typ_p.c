@@ -64,58 +64,10 @@ static void mirror_runs(uint32_t *mirror, const float *score, size_t split)
     }
 }
 
-// Returns how many of the next n ranks come from the left side. Each side has at least n left. Bisection: the middle-th
-// of the left comes before the (n - 1 - middle)-th of the right, or not.
-static size_t among_next(const struct typ_p_merge *m, size_t n)
-{
-    const float *const left = m->score + m->split - m->from_left, *const right = m->score + m->split + m->from_right;
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (*(left - 1 - middle) <= right[n - 1 - middle])
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-// Writes the next BLOCK ranks; each side has as many left. A step of a merge needs the comparison of the step before
-// it, so that a processor mostly waits. Four merges run side by side instead: among_next tells where each quarter
-// begins on both sides, hence the order is that of one merge.
-static void merge_block(struct typ_p_merge *m, uint32_t *order)
-{
-    enum { WAYS = 4, PART = BLOCK / WAYS };
-    size_t left[WAYS]; // the next rank from there; that from the right is left + i + apart
-    ptrdiff_t apart[WAYS];
-    for (size_t k = 0; k < WAYS; k++) {
-        const size_t before = among_next(m, k * PART);
-        left[k] = m->split - 1 - m->from_left - before;
-        apart[k] = (ptrdiff_t)(m->split + m->from_right + k * PART - before) - (ptrdiff_t)left[k];
-    }
-    for (size_t i = 0; i < PART; i++) {
-#pragma GCC unroll 4
-        for (size_t k = 0; k < WAYS; k++) {
-            const size_t right = left[k] + i + (size_t)apart[k];
-            const bool from_right = bits(m->score, right) < bits(m->score, left[k]);
-            const size_t rank = m->mirror[left[k]];
-            order[k * PART + i] = (uint32_t)(rank + from_right * (right - rank));
-            left[k] = left[k] - 1 + from_right;
-        }
-    }
-    const size_t taken = m->split - 1 - m->from_left - left[WAYS - 1];
-    m->from_left += taken;
-    m->from_right += BLOCK - taken;
-}
-
 // Writes the next BLOCK ranks, or as many as there are. Returns how many.
 static size_t merge_ranks(struct typ_p_merge *m, uint32_t *order)
 {
     size_t i = 0, left = m->from_left, right = m->split + m->from_right;
-    if (m->split - left >= BLOCK && m->n - right >= BLOCK) {
-        merge_block(m, order);
-        return BLOCK;
-    }
     for (; i < BLOCK && left < m->split && right < m->n; i++) {
         const bool from_right = m->score[right] < m->score[m->split - 1 - left];
         order[i] = from_right ? (uint32_t)right : m->mirror[m->split - 1 - left];
