@@ -306,8 +306,6 @@ static bool work_row(const struct batch *b, struct walk *w, struct member *m)
     const struct input_row *const other = other_row(f, at);
     struct result *const res = b->result + w->i * f->job->variants->n;
     struct input_row row = w->row; // the other members look at this one
-    if (row.place.use != ROW_SAMPLED)
-        return worker_hear(&m->worker, &row, other, res);
     if (row.text && !input_read(&m->reader, &f->config[0], &row, &at->bad) && !row.bad) {
         fail_row(w, &m->worker, &at->bad);
         return false;

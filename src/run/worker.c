@@ -302,12 +302,13 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     return res->ok;
 }
 
-// Takes a row through a variant for its result.
+// Takes a row through a variant for its result. A bad row is no error if it is not sampled.
 static bool row_result(struct worker *w, size_t variant, const struct input_row *row, const struct err *bad,
                        struct result *res)
 {
     const struct job *const j = w->job;
-    res->n_vocab = row->bad ? 0 : row_vocab(&row->logits);
+    const bool sampled = row->place.use == ROW_SAMPLED;
+    res->n_vocab = !sampled || row->bad ? 0 : row_vocab(&row->logits);
     res->record = (struct record){.row = row->number,
                                   .n_vocab = emit_distribution(j->args->emit) ? row_vocab(&row->logits) : row->logits.n,
                                   .type = row->logits.type,
@@ -318,7 +319,9 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
         res->e = *bad;
     w->chooser.cache = w->last > 1 ? &w->cache : NULL;
     w->cache.shares_stages = j->variants->n > 1 && !row->params && !row->ends;
-    return variant_row(w, variant, row, SAMPLED_HERE, res);
+    const bool ok = variant_row(w, variant, row, sampled ? SAMPLED_HERE : TOKEN_UNKNOWN, res);
+    res->ok = ok || (!sampled && res->bad);
+    return res->ok;
 }
 
 // A row comes next that nobody has looked at.
@@ -342,7 +345,7 @@ static void report_row(struct worker *w, const struct input_row *row, const stru
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res)
 {
-    const bool compares = job_records(w->job, RECORD_PAIRS);
+    const bool compares = job_records(w->job, RECORD_PAIRS) && row->place.use == ROW_SAMPLED;
     const struct after *const after = &w->chooser.log.after;
     const bool own = w->first == 0; // is the base's result shown?
     struct result *const base = own ? res : &w->unshown;
@@ -376,18 +379,6 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 static bool only_advances(const struct job *j, const struct input_row *row)
 {
     return j->follows == FOLLOWS_CHOSEN && !j->args->independent && !row->seq && !row->before.id && !row->may_change;
-}
-
-bool worker_hear(struct worker *w, const struct input_row *row, const struct input_row *other, struct result *res)
-{
-    bool goes_on = true;
-    for (size_t i = w->first; i < w->last; i++) {
-        res[i].record = (struct record){0};
-        res[i].n_vocab = 0;
-        res[i].ok = variant_row(w, i, i && other ? other : row, TOKEN_UNKNOWN, &res[i]) || res[i].bad;
-        goes_on = goes_on && res[i].ok;
-    }
-    return goes_on;
 }
 
 bool worker_skip(struct worker *w, const struct input_row *row, const struct input_row *other, size_t n,

@@ -28,13 +28,10 @@ void worker_free(struct worker *w);
 // Samples a row and accepts its token in each of the worker's variants: fills res[first..last), also with what each is
 // compared with the base. *bad is the error of a row that its format found bad (row->bad). After an error of the row
 // itself (res->bad) the token that is known to follow the row is accepted, if there is one, and res->record has number
-// and width. The variants but the base work on `other`, with its error, if it is not NULL.
+// and width. The variants but the base work on `other`, with its error, if it is not NULL. A row that is not sampled is
+// taken for what it says of its sequence: only res[first..last).ok is set, also if the row is bad.
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res);
-
-// Takes a row that is not sampled for what it says of its sequence. Sets res[first..last).ok. Returns false if the row
-// ends the run.
-bool worker_hear(struct worker *w, const struct input_row *row, const struct input_row *other, struct result *res);
 
 // Passes over n rows that another worker samples: `row`, and rows behind it that differ from it in their place only.
 // known: the results [variants] of a single row, whose tokens are accepted: the worker then stands as if it had sampled
