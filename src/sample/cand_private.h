@@ -61,8 +61,7 @@ void cand_set_logit(struct cand *c, size_t at, float old, float x);
 // The position of the first largest logit.
 size_t cand_argmax(const struct cand *c);
 
-// The smallest logit that is not masked; +inf if there is none. O(n), in one pass, which cand_each_run would take two
-// for.
+// The smallest logit that is not masked; +inf if there is none. O(n), in one pass.
 float cand_least(const struct cand *c);
 
 // How many candidates that are not masked have a logit of at least `floor`, or `most` if more. O(n), as cand_alive.
@@ -77,6 +76,9 @@ void cand_round_f16(struct cand *c);
 // Collects the candidates with logit >= floor as rank keys, with positions for ids, at store->key, by rising position;
 // returns how many. If k < n, keeps only the k best, by rank, whenever many are collected.
 size_t cand_collect(struct cand *c, float floor, size_t k);
+
+// Returns the positions of a list's candidates by rising id.
+struct ranks cand_rank_by_id(struct cand *c);
 
 // Ranks the first k of n collected candidates.
 struct ranks cand_rank_collected(struct cand *c, size_t n, size_t k);
@@ -99,6 +101,9 @@ float cand_exp_max(struct cand *c);
 // The logits of block b, *len of them after deferred divisions, in place or in tmp, whose weights are expf(logit -
 // max). NULL: all weights are 0.
 const float *cand_exponents(const struct cand *c, size_t b, float max, float tmp[KERN_BLOCK], size_t *len);
+
+// cand_mass of the weights expf(logit - max) with any max.
+struct mass cand_mass_from(const struct cand *c, float max, double *before, bool rough);
 
 // Writes the weights of ranked candidates to w, by rank, from rank `from` on. best.at is not NULL.
 void cand_weigh_ranked(const struct cand *c, struct ranks best, size_t from, float max, float *w);

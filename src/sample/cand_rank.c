@@ -155,17 +155,24 @@ struct ranks cand_rank_collected(struct cand *c, size_t n, size_t k)
     return positions(c, k);
 }
 
-// Ranks a list in any order by way of id order, in which an earlier candidate has the lower id.
-static struct ranks rank_unordered(struct cand *c, size_t k)
+struct ranks cand_rank_by_id(struct cand *c)
 {
     struct cand_store *const s = c->store;
     for (size_t i = 0; i < c->n; i++)
         s->key[i] = (uint64_t)~c->id[i] << 32 | i;
     c->kern->sort(s->key, c->n, c->n, s->key_tmp);
-    for (size_t i = 0; i < c->n; i++) {
-        s->spare_id[i] = (uint32_t)s->key[i];
+    for (size_t i = 0; i < c->n; i++)
+        s->rank[i] = (uint32_t)s->key[i];
+    return (struct ranks){s->rank, c->n};
+}
+
+// Ranks a list in any order by way of id order, in which an earlier candidate has the lower id.
+static struct ranks rank_unordered(struct cand *c, size_t k)
+{
+    struct cand_store *const s = c->store;
+    memcpy(s->spare_id, cand_rank_by_id(c).at, c->n * sizeof *s->spare_id);
+    for (size_t i = 0; i < c->n; i++)
         s->key[i] = rank_key(c->logit[s->spare_id[i]], (uint32_t)i);
-    }
     cand_rank_collected(c, c->n, k);
     for (size_t i = 0; i < k; i++)
         s->rank[i] = s->spare_id[s->rank[i]];

@@ -82,8 +82,13 @@ float cand_softmax(struct cand *c)
 
 struct mass cand_mass(struct cand *c, double *before, bool rough)
 {
+    return cand_mass_from(c, cand_exp_max(c), before, rough);
+}
+
+struct mass cand_mass_from(const struct cand *c, float max, double *before, bool rough)
+{
     const float floor = rough ? -20.0f : EXPF_UNDERFLOW;
-    struct mass m = {.max = cand_exp_max(c), .error = 0x1p-50 * (double)c->n};
+    struct mass m = {.max = max, .error = 0x1p-50 * (double)c->n};
     for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b++) {
         float tmp[KERN_BLOCK];
         size_t len;
@@ -105,54 +110,22 @@ struct mass cand_mass(struct cand *c, double *before, bool rough)
     return m;
 }
 
-// Blocks whose logits lie side by side in memory are added in one call of the kernel, which costs less.
-float cand_exp_sum(struct cand *c)
-{
-    enum { BLOCKS = 16 };
-    struct row_cache *const cache = c->dense && c->store->cached ? c->cache : NULL;
-    if (cand_knows_sum(c))
-        return c->rest.exp_sum;
-    if (cache && cache->summed)
-        return cache->exp_sum;
-    const float max = cand_exp_max(c);
-    float tmp[BLOCKS][KERN_BLOCK], sum = 0.0f;
-    const float *run = *tmp; // [n] logits that are not added yet
-    size_t n = 0;
-    for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b++) {
-        size_t len;
-        if (b % BLOCKS == 0) { // tmp is used again
-            sum = c->kern->exp_sum(run, n, max, sum);
-            n = 0;
-        }
-        const float *const x = cand_exponents(c, b, max, tmp[b % BLOCKS], &len);
-        if (!x)
-            continue;
-        if (x != run + n) {
-            sum = c->kern->exp_sum(run, n, max, sum);
-            run = x;
-            n = 0;
-        }
-        n += len;
-    }
-    sum = c->kern->exp_sum(run, n, max, sum);
-    if (cache && !c->fault.code) {
-        cache->summed = true;
-        cache->exp_sum = sum;
-    }
-    return sum;
-}
-
 enum { RUN = 16 }; // blocks that are added in one call of the kernel, which costs less
 
-// The logits of up to RUN blocks from b on, *len of them, -inf if masked: in place or in tmp.
-static const float *masked_run(const struct cand *c, size_t b, float tmp[RUN * KERN_BLOCK], size_t *len)
+// The logits of up to RUN blocks from b on, *len of them, in place or in tmp: as cand_exponents has them, if their
+// weights are wanted; else as cand_masked_block has them.
+static const float *run_of_blocks(const struct cand *c, size_t b, bool weights, float max, float tmp[RUN * KERN_BLOCK],
+                                  size_t *len)
 {
-    const float *run = NULL;
+    const float *run = tmp;
     size_t n;
     *len = 0;
     for (size_t end = b + RUN < cand_blocks(c) ? b + RUN : cand_blocks(c); b < end; b++) {
-        const float *const x = cand_masked_block(c, b, tmp + *len, &n);
-        run = run ? run : x;
+        const float *const x =
+            weights ? cand_exponents(c, b, max, tmp + *len, &n) : cand_masked_block(c, b, tmp + *len, &n);
+        if (!x)
+            continue;
+        run = *len ? run : x;
         if (x != run + *len) { // a copied block beside one in place
             memmove(tmp, run, *len * sizeof *tmp);
             memmove(tmp + *len, x, n * sizeof *tmp);
@@ -163,18 +136,39 @@ static const float *masked_run(const struct cand *c, size_t b, float tmp[RUN * K
     return run;
 }
 
+float cand_exp_sum(struct cand *c)
+{
+    struct row_cache *const cache = c->dense && c->store->cached ? c->cache : NULL;
+    if (cand_knows_sum(c))
+        return c->rest.exp_sum;
+    if (cache && cache->summed)
+        return cache->exp_sum;
+    const float max = cand_exp_max(c);
+    float tmp[RUN * KERN_BLOCK], sum = 0.0f;
+    size_t len;
+    for (size_t b = 0; !c->fault.code && b < cand_blocks(c); b += RUN) {
+        const float *const x = run_of_blocks(c, b, true, max, tmp, &len);
+        sum = c->kern->exp_sum(x, len, max, sum);
+    }
+    if (cache && !c->fault.code) {
+        cache->summed = true;
+        cache->exp_sum = sum;
+    }
+    return sum;
+}
+
 float cand_deviation(struct cand *c)
 {
     float tmp[RUN * KERN_BLOCK], sum = 0.0f, squares = 0.0f;
     size_t len, alive = 0;
     for (size_t b = 0; b < cand_blocks(c); b += RUN) {
-        const float *const x = masked_run(c, b, tmp, &len);
+        const float *const x = run_of_blocks(c, b, false, 0.0f, tmp, &len);
         sum = c->kern->sum(x, len, sum);
         alive += c->kern->count(x, len, -FLT_MAX);
     }
     const float mean = sum / (float)alive;
     for (size_t b = 0; b < cand_blocks(c); b += RUN) {
-        const float *const x = masked_run(c, b, tmp, &len);
+        const float *const x = run_of_blocks(c, b, false, 0.0f, tmp, &len);
         squares = c->kern->sum_squares(x, len, mean, squares);
     }
     return sqrtf(squares / (float)alive);

@@ -9,16 +9,21 @@
 
 void cand_list_by_id(struct cand *c)
 {
-    struct cand_store *const s = c->store;
     cand_list(c);
     if (c->order == CAND_BY_ID)
         return;
+    cand_gather(c, cand_rank_by_id(c), CAND_BY_ID);
+}
+
+const uint32_t *cand_rank_rising(struct cand *c, const float *value)
+{
+    struct cand_store *const s = c->store;
     for (size_t i = 0; i < c->n; i++)
-        s->key[i] = (uint64_t)~c->id[i] << 32 | i;
+        s->key[i] = (uint64_t)~order_bits(value[i]) << 32 | (uint32_t)~i;
     c->kern->sort(s->key, c->n, c->n, s->key_tmp);
     for (size_t i = 0; i < c->n; i++)
-        s->rank[i] = (uint32_t)s->key[i];
-    cand_gather(c, (struct ranks){s->rank, c->n}, CAND_BY_ID);
+        s->rank[i] = rank_id(s->key[i]);
+    return s->rank;
 }
 
 float cand_max_wide(struct cand *c)

@@ -46,6 +46,10 @@ float entropy_wide(struct cand *c, const struct normaliser *z);
 // Keeps the candidates of a list by id for which keep[i] is not 0; at least one is. Leaves CAND_LOGITS.
 void cand_keep_marked(struct cand *c, const unsigned char *keep);
 
+// Returns the positions of the candidates by rising value[0..n), of equal values the lower position first. Stays until
+// the next call of the store. O(n log n).
+const uint32_t *cand_rank_rising(struct cand *c, const float *value);
+
 // Makes the candidates a list by id.
 void cand_list_by_id(struct cand *c);
 

@@ -10,19 +10,6 @@
 static const struct param top_h[] = {{"top-h", FLOAT_AT(value_params, value)}, {NULL}};
 static const struct param typical[] = {{"typical", FLOAT_AT(value_params, value)}, {NULL}};
 
-// Writes the positions of the candidates by rising value, of equal values the lower position first, to rank[0..n).
-// value is not negative.
-static const uint32_t *rank_rising(struct cand *c, const float *value)
-{
-    struct cand_store *const s = c->store;
-    for (size_t i = 0; i < c->n; i++)
-        s->key[i] = (uint64_t)~order_bits(value[i]) << 32 | (uint32_t)~i;
-    c->kern->sort(s->key, c->n, c->n, s->key_tmp);
-    for (size_t i = 0; i < c->n; i++)
-        s->rank[i] = rank_id(s->key[i]);
-    return s->rank;
-}
-
 // Returns the distance of the last candidate that typ_p_ties keeps; -1 if the sums do not tell.
 //
 // Plain algorithm: plain_last, which sorts all candidates by distance and adds up their probabilities until they reach
@@ -63,7 +50,7 @@ static float last_distance(struct cand *c, const float *distance, float share)
 // Returns that distance by the plain algorithm.
 static float plain_last(struct cand *c, const float *distance, float share)
 {
-    const uint32_t *const rank = rank_rising(c, distance);
+    const uint32_t *const rank = cand_rank_rising(c, distance);
     double sum = 0.0;
     size_t last = 0;
     while (last + 1 < c->n && (float)(sum += c->p[rank[last]]) < share)

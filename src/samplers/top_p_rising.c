@@ -2,7 +2,6 @@
 // The nucleus as transformers, vllm, vllm-v2 and mlx have it: candidates sorted by rising logit, of equal ones the
 // lower id first; those whose cumulative probability does not exceed 1 - P are masked, but never the last. Of tied
 // candidates at the boundary the higher ids stay. Formulas: sampl-spec(7).
-#include "kern/expf.h"
 #include "kern/kern.h"
 #include "sample/cand_private.h"
 #include "sample/nucleus.h"
@@ -22,18 +21,15 @@ static const struct param wide_log[] = {{"top-p", DOUBLE_AT(rising_params, top_p
 // `tail`.
 static void drop_tail(struct cand *c, float tail)
 {
-    struct cand_store *const s = c->store;
+    const uint32_t *const rank = cand_rank_rising(c, c->logit);
     unsigned char *const keep = cand_scratch(c, c->n, 1);
     double sum = 0.0;
     size_t masked = 0;
     if (!keep)
         return;
-    for (size_t i = 0; i < c->n; i++)
-        s->key[i] = (uint64_t)~order_bits(c->logit[i]) << 32 | (uint32_t)~i;
-    c->kern->sort(s->key, c->n, c->n, s->key_tmp);
     memset(keep, 1, c->n);
     for (; masked + 1 < c->n; masked++) {
-        const uint32_t at = rank_id(s->key[masked]);
+        const uint32_t at = rank[masked];
         sum += c->p[at];
         if (!((float)sum <= tail))
             break;
@@ -150,27 +146,13 @@ static void top_p_rising(void *self, struct cand *c, const struct stage *stage)
         drop_tail(c, tail);
 }
 
-// Returns the sum of expf(logit), in lanes.
-static struct mass mass_of_logs(struct cand *c)
-{
-    double lanes[2 * KERN_LANES] = {0};
-    for (size_t b = 0; b < cand_blocks(c); b++) {
-        float tmp[KERN_BLOCK];
-        size_t len;
-        const float *const x = cand_exponents(c, b, 0.0f, tmp, &len);
-        if (x)
-            c->kern->weigh(lanes, x, len, 0.0f, EXPF_UNDERFLOW);
-    }
-    return (struct mass){.sum = kern_lanes_total(lanes), .error = 0x1p-50 * (double)c->n};
-}
-
 // top_p_log (mlx): logits are log-probabilities already, so that weights are probabilities.
 static void top_p_log(void *self, struct cand *c, const struct stage *stage)
 {
     const float tail = tail_of(stage);
     cand_max_wide(c);
     if (!c->fault.code && c->order == CAND_BY_ID) {
-        const struct mass m = mass_of_logs(c);
+        const struct mass m = cand_mass_from(c, 0.0f, NULL, false);
         if (keep_head(c, &m, 1.0, tail))
             return;
     }
