@@ -44,11 +44,6 @@ static inline uint32_t bits(const float *score, size_t rank) { return bits_of_f3
 // first rank of each run, another adds the distance from its last.
 static void mirror_runs(uint32_t *mirror, const float *score, size_t split)
 {
-    if (split && bits(score, 0) == bits(score, split - 1)) { // of many equal ones: one run
-        for (uint32_t i = 0; i < split; i++)
-            mirror[i] = (uint32_t)split - 1 - i;
-        return;
-    }
     uint32_t first = 0, last = (uint32_t)split - 1, before = split ? bits(score, 0) : 0;
     for (uint32_t i = 0; i < split; i++) {
         const uint32_t here = bits(score, i);
@@ -125,15 +120,6 @@ static size_t choose_ranks(const struct cand *c, const struct head *head, float 
     return part ? 0 : c->n;
 }
 
-// Are the ranks 0, 1, 2, ..., as of a constant row?
-static bool rises_from_0(const uint32_t *order, size_t n)
-{
-    size_t i = 0;
-    while (i < n && order[i] == i)
-        i++;
-    return i == n;
-}
-
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
@@ -157,10 +143,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     for (size_t i = 0; !sorted && i < keep; i++)
         order[i] = head.best.at[order[i]];
     c->state = CAND_LOGITS; // the probabilities of the candidates that are left would be others
-    if (!sorted || !rises_from_0(order, keep))
-        cand_gather(c, (struct ranks){order, keep}, CAND_UNSORTED);
-    c->n = keep;
-    c->order = CAND_UNSORTED;
+    cand_gather(c, (struct ranks){order, keep}, CAND_UNSORTED);
 }
 
 const struct sampler sampler_typ_p = {.limits = LIMITS_OTHERWISE,
