@@ -280,10 +280,10 @@ void batch_give_back(const struct batch *b)
 
 // ---- working
 
-// A member at work on a batch.
+// A worker at work on a batch.
 struct shift {
     struct walk walk;
-    struct member *member;
+    struct worker *worker;
     bool whole;
 };
 
@@ -299,21 +299,21 @@ static void fail_row(const struct walk *w, const struct worker *worker, const st
 }
 
 // Works on a row. Returns false if the run ends with it.
-static bool work_row(const struct batch *b, struct walk *w, struct member *m)
+static bool work_row(const struct batch *b, struct walk *w, struct worker *worker)
 {
     const struct feed *const f = b->feed;
     struct read_row *const at = w->at;
     const struct input_row *const other = other_row(f, at);
     struct result *const res = b->result + w->i * f->job->variants->n;
-    struct input_row row = w->row; // the other members look at this one
-    if (row.text && !input_read(&m->reader, &f->config[0], &row, &at->bad) && !row.bad) {
-        fail_row(w, &m->worker, &at->bad);
+    struct input_row row = w->row; // the other workers look at this one
+    if (row.text && !input_read(&worker->reader, &f->config[0], &row, &at->bad) && !row.bad) {
+        fail_row(w, worker, &at->bad);
         return false;
     }
     if (at->row.text)
         at->width = row.logits.n;
-    worker_row(&m->worker, &row, &at->bad, other, other ? &at[1].bad : NULL, res);
-    for (size_t k = m->worker.first; k < m->worker.last; k++)
+    worker_row(worker, &row, &at->bad, other, other ? &at[1].bad : NULL, res);
+    for (size_t k = worker->first; k < worker->last; k++)
         if (!row_goes_on(f->job, &res[k]))
             return false;
     return true;
@@ -326,44 +326,44 @@ static void work_through(void *arg)
     while (walk_next(&s->walk)) {
         if (b->hurry && atomic_load_explicit(b->hurry, memory_order_relaxed))
             return;
-        if (!work_row(b, &s->walk, s->member))
+        if (!work_row(b, &s->walk, s->worker))
             return;
     }
     s->whole = true;
 }
 
-bool batch_work(const struct batch *b, struct member *m)
+bool batch_work(const struct batch *b, struct worker *worker)
 {
-    struct shift s = {.walk.batch = b, .member = m};
+    struct shift s = {.walk.batch = b, .worker = worker};
     struct err e;
     if (!b->feed->threads)
         work_through(&s);
     else if (!source_guard(work_through, &s, NULL)) {
         err_set(&e, STATUS_IO, "the file became shorter while it was read");
-        fail_row(&s.walk, &m->worker, &e);
+        fail_row(&s.walk, worker, &e);
     }
     if (b->feed->threads && !b->feed->by_variant)
         batch_give_back(b);
     return s.whole;
 }
 
-bool batch_skip(const struct batch *b, struct member *m)
+bool batch_skip(const struct batch *b, struct worker *worker)
 {
     struct err e;
     for (size_t i = 0; i < b->n_items; i++) {
         const struct read_row *const at = b->item + i * b->feed->inputs;
-        if (!worker_skip(&m->worker, &at->row, other_row(b->feed, at), at->n, NULL, &e))
+        if (!worker_skip(worker, &at->row, other_row(b->feed, at), at->n, NULL, &e))
             return false;
     }
     return true;
 }
 
-bool batch_follow(const struct batch *b, struct member *m, struct err *e)
+bool batch_follow(const struct batch *b, struct worker *worker, struct err *e)
 {
     struct walk w = {.batch = b};
     while (walk_next(&w))
-        if (w.row.may_change && !worker_skip(&m->worker, &w.row, other_row(b->feed, w.at), 1,
-                                             b->result + w.i * b->feed->job->variants->n, e))
+        if (w.row.may_change &&
+            !worker_skip(worker, &w.row, other_row(b->feed, w.at), 1, b->result + w.i * b->feed->job->variants->n, e))
             return false;
     return true;
 }

@@ -36,12 +36,6 @@ struct feed {
     struct err e;           // if HELD_ERROR: of the input
 };
 
-// A worker, for all variants or some. One thread works with it at a time.
-struct member {
-    struct worker worker;
-    struct input_reader *reader; // of lazy rows
-};
-
 struct batch {
     struct feed *feed;
     struct read_row *item;    // [n_items][inputs]
@@ -70,15 +64,15 @@ void batch_read(struct batch *b);
 // the batch's rows any more.
 void batch_close(struct feed *f);
 
-// Fills in the results of the rows in the member's variants. Returns false if a row ends the run. Members of different
+// Fills in the results of the rows in the worker's variants. Returns false if a row ends the run. Workers of different
 // variants may work on a batch at the same time.
-bool batch_work(const struct batch *b, struct member *m);
+bool batch_work(const struct batch *b, struct worker *worker);
 
-// Passes over the rows, which another member works on, perhaps at this time. Returns false if a row ends the run.
-bool batch_skip(const struct batch *b, struct member *m);
+// Passes over the rows, which another worker works on, perhaps at this time. Returns false if a row ends the run.
+bool batch_skip(const struct batch *b, struct worker *worker);
 
-// Passes over the rows, whose results are there. A member of all variants then stands as if it had worked on them.
-bool batch_follow(const struct batch *b, struct member *m, struct err *e);
+// Passes over the rows, whose results are there. A worker of all variants then stands as if it had worked on them.
+bool batch_follow(const struct batch *b, struct worker *worker, struct err *e);
 
 // Gives back the memory of rows in mapped files. batch_work does so where threads share the rows.
 void batch_give_back(const struct batch *b);

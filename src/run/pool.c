@@ -54,7 +54,7 @@ struct queue {
 
 struct thread {
     struct queue *queue;
-    struct member *member;
+    struct worker *worker;
     pthread_t id;  // unset in the first, which is the caller's thread
     uint64_t seen; // how many batches it has worked on or passed over
     bool lost;     // it met a row that ends the run: it neither works nor passes any more
@@ -67,7 +67,7 @@ static void set_idle(struct feed *f, bool (*act)(void *to, struct err *e), void 
         f->config[k].idle = (struct source_idle){act, to};
 }
 
-// ---- members
+// ---- workers
 
 // How many threads the arguments ask for. Cores that this process may not use do not count.
 static size_t threads_wanted(const struct args *a)
@@ -117,14 +117,14 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
                         rows->range[0].first <= a->row_base;
     f->by_variant = f->by_variant && f->threads;
     p->alone = f->by_variant ? 0 : f->threads;
-    const size_t members = f->by_variant ? f->threads : f->threads + 1;
-    p->member = calloc(members, sizeof *p->member);
-    if (!p->member)
+    const size_t workers = f->by_variant ? f->threads : f->threads + 1;
+    p->worker = calloc(workers, sizeof *p->worker);
+    if (!p->worker)
         return err_from_fault(e, fault_memory());
-    while (p->members < members) {
-        const size_t i = p->members++, first = f->by_variant ? variants * i / members : 0,
-                     last = f->by_variant ? variants * (i + 1) / members : variants;
-        if (!worker_init(&p->member[i].worker, j, first, last, e))
+    while (p->workers < workers) {
+        const size_t i = p->workers++, first = f->by_variant ? variants * i / workers : 0,
+                     last = f->by_variant ? variants * (i + 1) / workers : variants;
+        if (!worker_init(&p->worker[i], j, first, last, e))
             return false;
     }
     return true;
@@ -132,11 +132,9 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
 
 void pool_free(struct pool *p)
 {
-    for (size_t i = 0; i < p->members; i++) {
-        worker_free(&p->member[i].worker);
-        input_reader_free(p->member[i].reader);
-    }
-    free(p->member);
+    for (size_t i = 0; i < p->workers; i++)
+        worker_free(&p->worker[i]);
+    free(p->worker);
 }
 
 // ---- tasks: each is called with the mutex locked, and unlocks it meanwhile
@@ -198,14 +196,14 @@ static bool can_write(const struct queue *q)
     return !q->writing && q->written < q->taken && !batch_number(q, q->written)->to_work;
 }
 
-// Writes the records of a batch, and lets the member that may go on alone follow. Returns false with *e if the run ends
+// Writes the records of a batch, and lets the worker that may go on alone follow. Returns false with *e if the run ends
 // with an error.
 static bool write_batch(struct pool *p, const struct batch *b, struct err *e)
 {
     const struct feed *const f = p->feed;
     if (!p->write(p->to, b, e))
         return false;
-    if (f->threads && !f->by_variant && !batch_follow(b, &p->member[p->alone], e))
+    if (f->threads && !f->by_variant && !batch_follow(b, &p->worker[p->alone], e))
         return false;
     if (b->last && f->held == HELD_ERROR)
         *e = f->e;
@@ -234,7 +232,7 @@ static void pass_next(struct queue *q, struct thread *t)
 {
     struct batch *const b = batch_number(q, t->seen++);
     pthread_mutex_unlock(&q->mutex);
-    t->lost = t->lost || !batch_skip(b, t->member);
+    t->lost = t->lost || !batch_skip(b, t->worker);
     pthread_mutex_lock(&q->mutex);
     b->users--;
 }
@@ -245,7 +243,7 @@ static void work_on_next(struct queue *q, struct thread *t)
     assert(b->to_work && (q->feed->by_variant || t->seen == q->taken + 1));
     q->taken = q->taken > t->seen ? q->taken : t->seen;
     pthread_mutex_unlock(&q->mutex);
-    t->lost = t->lost || !batch_work(b, t->member);
+    t->lost = t->lost || !batch_work(b, t->worker);
     pthread_mutex_lock(&q->mutex);
     b->to_work--;
     b->users--;
@@ -354,7 +352,7 @@ bool pool_run(struct pool *p, struct err *e)
         q.slot[i].hurry = &q.over;
     }
     for (size_t i = 0; ok && i < threads; i++)
-        q.thread[i] = (struct thread){.queue = &q, .member = &p->member[i]};
+        q.thread[i] = (struct thread){.queue = &q, .worker = &p->worker[i]};
     if (ok)
         run_threads(&q);
     for (size_t i = 0; q.slot && i < q.slots; i++)
@@ -386,8 +384,8 @@ bool pool_alone(struct pool *p, struct err *e)
     set_idle(p->feed, answer_alone, p);
     while (ok && !b.last) {
         batch_read(&b);
-        for (size_t i = p->alone; i < p->members; i++)
-            batch_work(&b, &p->member[i]);
+        for (size_t i = p->alone; i < p->workers; i++)
+            batch_work(&b, &p->worker[i]);
         ok = write_batch(p, &b, e);
     }
     if (!ok && p->failed)

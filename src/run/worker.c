@@ -43,6 +43,7 @@ void worker_free(struct worker *w)
     for (size_t i = 0; w->sessions && i < w->job->variants->n; i++)
         sessions_free(&w->sessions[i]);
     free(w->sessions);
+    input_reader_free(w->reader);
     result_free(&w->unshown);
     pair_free(&w->base);
     agreement_free(&w->scratch);

@@ -11,8 +11,9 @@
 
 struct worker {
     const struct job *job;
-    size_t first, last;        // the variants that it takes rows through, first <= i < last
-    struct sessions *sessions; // [job->variants->n]
+    size_t first, last;          // the variants that it takes rows through, first <= i < last
+    struct sessions *sessions;   // [job->variants->n]
+    struct input_reader *reader; // of lazy rows
     struct chooser chooser;
     struct row_cache cache;           // what its variants share about a row
     struct pair_base base;            // the base's distribution, where variants are compared
