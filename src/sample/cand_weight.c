@@ -141,7 +141,7 @@ float cand_exp_sum(struct cand *c)
     struct row_cache *const cache = c->dense && c->store->cached ? c->cache : NULL;
     if (cand_knows_sum(c))
         return c->rest.exp_sum;
-    if (cache && cache->summed)
+    if (cache && cache->exp_sum > 0.0f)
         return cache->exp_sum;
     const float max = cand_exp_max(c);
     float tmp[RUN * KERN_BLOCK], sum = 0.0f;
@@ -150,10 +150,8 @@ float cand_exp_sum(struct cand *c)
         const float *const x = run_of_blocks(c, b, true, max, tmp, &len);
         sum = c->kern->exp_sum(x, len, max, sum);
     }
-    if (cache && !c->fault.code) {
-        cache->summed = true;
+    if (cache && !c->fault.code)
         cache->exp_sum = sum;
-    }
     return sum;
 }
 

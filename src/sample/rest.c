@@ -143,8 +143,7 @@ void rest_top_k(struct cand *c, size_t k)
         rest_end(c, rest_knows_best(c, k));
         return;
     }
-    rest_may_shrink(c);
-    r->doubtful = r->doubtful || head < c->n;
+    rest_may_cut(c);
     r->most = fmin(r->most, (double)(k - head));
     r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
 }
@@ -182,7 +181,8 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least)
 {
     const float max = cand_max(c);
     const double ceiling = libm_exp((double)c->rest.ceiling - max);
-    size_t at_low = 0, at_high = 0, head = rest_head(c);
+    const bool head = rest_head(c) > 0;
+    size_t at_low = 0, at_high = 0;
     low *= 1.0 - REST_SLACK;
     high *= 1.0 + REST_SLACK;
     for (size_t i = 0; i < c->n; i++) {
@@ -191,8 +191,7 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least)
         at_high += w >= high;
     }
     if (head && high <= ceiling) {
-        rest_may_shrink(c);
-        c->rest.doubtful = c->rest.doubtful || head < c->n;
+        rest_may_cut(c);
         return true;
     }
     const size_t kept = at_low > least ? at_low : least > 1 ? least : 1;

@@ -12,7 +12,7 @@ enum { MOST = 1 << 16 }; // candidates of all prefixes: selections are kept, who
 void row_cache_clear(struct row_cache *x)
 {
     x->row = NULL;
-    x->summed = false;
+    x->exp_sum = 0.0f;
     x->n_ranked = x->n_prefixes = x->n_cands = 0;
 }
 
@@ -30,7 +30,7 @@ bool row_cache_keep_maxima(struct row_cache *x, const struct row *row, const flo
         return false;
     memcpy(x->block_max, block_max, n * sizeof *block_max);
     x->row = row;
-    x->summed = false;
+    x->exp_sum = 0.0f;
     x->n_ranked = 0;
     return true;
 }

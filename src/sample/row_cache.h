@@ -23,8 +23,7 @@ struct row_cache {
     float *block_max;
     uint32_t *rank; // [n_ranked] positions of the best, as cand_rank returns them
     size_t n_ranked;
-    bool summed;
-    float exp_sum; // if summed: cand_exp_sum
+    float exp_sum; // cand_exp_sum, which is at least 1; 0: not known
 
     // of chains
     struct prefix {

@@ -45,6 +45,12 @@ void release_rng(void *self) { rng_free(self); }
 
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage) { stage->sampler->apply(self, c, stage); }
 
+void best_with_rest(void *self, struct cand *c, const struct stage *stage)
+{
+    rest_end(c, rest_knows_best(c, stage->sampler->rest.best));
+    stage->sampler->apply(self, c, stage);
+}
+
 void divide_with_rest(void *self, struct cand *c, const struct stage *stage)
 {
     rest_divide(c, (float)stage_first(stage));

@@ -158,6 +158,8 @@ struct sampler {
         // Returns whether a list of the likeliest tokens, if it is long enough, tells what the stage keeps of the full
         // row. NULL: no list does.
         bool (*ends)(const struct stage *stage);
+
+        size_t best; // for best_with_rest: the number of the best candidates that decide what the stage does
     } rest;
 
     bool learns; // the state has numbers of earlier rows' distributions
@@ -247,6 +249,9 @@ bool stage_always(const struct stage *stage);
 // A rest for a sampler that only edits logits with cand_edit, by additions, and for one whose apply calls the functions
 // of sample/rest.h itself.
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
+
+// A rest for a sampler that keeps only some of the rest.best best.
+void best_with_rest(void *self, struct cand *c, const struct stage *stage);
 
 // A rest for a sampler that divides all logits by its first parameter.
 void divide_with_rest(void *self, struct cand *c, const struct stage *stage);

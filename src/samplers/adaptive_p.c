@@ -21,9 +21,8 @@ static const struct param params[] = {
 struct adaptive_p_state {
     struct rng rng;
     float weighted, total; // decaying sum of the chosen tokens' probabilities, and of their weights
-    bool picked;           // a token was chosen and waits to be accepted
-    uint32_t token;
-    float token_p; // its probability before the transform
+    int64_t token;         // the token that was chosen and waits to be accepted; -1: none
+    float token_p;         // its probability before the transform
 };
 
 static float clamp_f32(float x, float low, float high) { return fminf(fmaxf(x, low), high); }
@@ -37,7 +36,7 @@ static void reset(void *self, const struct stage *stage, uint64_t seed)
     rng_seed(&s->rng, (uint32_t)seed);
     s->weighted = p->target / (1.0f - decay(p));
     s->total = 1.0f / (1.0f - decay(p));
-    s->picked = false;
+    s->token = -1;
 }
 
 // Returns the probability to aim at in this row, so that the average comes back to the target.
@@ -194,8 +193,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_note(c, "aim", at);
         cand_note(c, "average", s->weighted / s->total);
     }
-    s->picked = aims;
-    s->token = c->chosen;
+    s->token = aims ? (int64_t)c->chosen : -1;
     s->token_p = before;
 }
 
@@ -203,11 +201,11 @@ static void accept(void *self, uint32_t token, const struct stage *stage)
 {
     struct adaptive_p_state *const s = self;
     const float keep = decay(stage->params);
-    if (s->picked && token == s->token) {
+    if (token == s->token) {
         s->weighted = s->token_p + keep * s->weighted;
         s->total = 1.0f + keep * s->total;
     }
-    s->picked = false;
+    s->token = -1;
 }
 
 static bool by_chance(const struct stage *stage)

@@ -113,12 +113,6 @@ static void top_h_ties(void *self, struct cand *c, const struct stage *stage)
     cand_keep_marked(c, keep);
 }
 
-static void top_h_ties_rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_end(c, rest_knows_best(c, BEST));
-    top_h_ties(self, c, stage);
-}
-
 const struct sampler sampler_typ_p_ties = {.name = "typ_p_ties",
                                            .limits = LIMITS_OTHERWISE,
                                            PARAMS(typical, value_params),
@@ -131,4 +125,4 @@ const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            .runs = {ABOVE, 0},
                                            .apply = top_h_ties,
                                            .distance = compares_terms,
-                                           .rest = {top_h_ties_rest, stage_always}};
+                                           .rest = {best_with_rest, stage_always, BEST}};

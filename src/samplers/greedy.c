@@ -11,11 +11,5 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->chosen_p = c->p[0];
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_end(c, rest_knows_best(c, 1));
-    apply(self, c, stage);
-}
-
 const struct sampler sampler_greedy = {
-    .name = "greedy", .selector = true, .apply = apply, .rest = {rest, stage_always}};
+    .name = "greedy", .selector = true, .apply = apply, .rest = {best_with_rest, stage_always, 1}};

@@ -29,12 +29,6 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_top_k(c, keep > least ? keep : least);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
-{
-    rest_end(c, rest_knows_best(c, BEST));
-    apply(self, c, stage);
-}
-
 const struct sampler sampler_top_h = {.name = "top_h",
                                       .letter = 'h',
                                       .foreign = true,
@@ -42,4 +36,4 @@ const struct sampler sampler_top_h = {.name = "top_h",
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
                                       .distance = compares_terms,
-                                      .rest = {rest, stage_always}};
+                                      .rest = {best_with_rest, stage_always, BEST}};

@@ -15,7 +15,6 @@ struct rising_params {
 
 static const struct param wide[] = {{"top-p", DOUBLE_AT(rising_params, top_p)}, {NULL}};
 static const struct param narrow[] = {{"top-p", FLOAT_AT(rising_params, top_p_f32)}, {NULL}};
-static const struct param wide_log[] = {{"top-p", DOUBLE_AT(rising_params, top_p)}, {NULL}};
 
 // Masks the candidates of a list by id, with probabilities, whose cumulative probability by rising logit is at most
 // `tail`.
@@ -182,4 +181,4 @@ static double distance(const struct stage *stage, const struct compared *of)
 
 const struct sampler sampler_top_p_rising = RISING("top_p_rising", wide, NULL, top_p_rising);
 const struct sampler sampler_top_p_rising_f32 = RISING("top_p_rising_f32", narrow, NULL, top_p_rising);
-const struct sampler sampler_top_p_log = RISING("top_p_log", wide_log, log_enabled, top_p_log);
+const struct sampler sampler_top_p_log = RISING("top_p_log", wide, log_enabled, top_p_log);
