@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The inside of the candidate store: for cand*.c, nucleus.c, draw.c and chain.c, and for five samplers that work on
-// blocks or on the row as it lies in memory: adaptive_p, gumbel, min_k, top_n_sigma and engine_stages.
+// The inside of the candidate store: for the files of sample/, chain.c and measure.c, and for samplers that work on
+// blocks, on the arrays of the store, or on the row as it lies in memory.
 #ifndef SAMPL_SAMPLE_CAND_PRIVATE_H
 #define SAMPL_SAMPLE_CAND_PRIVATE_H
 
