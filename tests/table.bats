@@ -72,8 +72,11 @@ for _ in range(12):
     jq -es 'length == 13 and all(.[1:][]; .gain_se < .05 and (.gain | fabs) < 4 * .gain_se + 1e-12) and any(.[]; .lost > .2)' table
 }
 
-@test "a chain that removes nothing gains exactly 0" {
-    sampl -n 4096 -s 1 --neutral --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --vs '--temp 1.5' --vs '--top-k 4095' --vs '--repeat-penalty 2' -O json >table
+@test "a chain that removes nothing gains exactly 0 and loses no token, also where probabilities are too small for a number" {
+    sampl -n 4096 -s 1 --neutral --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --vs '--temp 1.5' --vs '--top-k 4095' --vs '--repeat-penalty 2' \
+        --vs '--temp .001' -O json >table
+    jq -es '[.[0, 1, 3, 4].lost] | unique == [0]' table
+    jq -es '.[4] | .kept == 4096 and .nll > 745 and .ppl == null' table
     jq -es '[.[] | select(.name != "--top-k 4095") | .gain, .gain_se] | unique == [0]' table
     jq -es '[.[1, 3] | .gain_diff, .gain_diff_se] | unique == [0]' table
 }

@@ -223,9 +223,10 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_ENTROPY] = softmax_entropy(s);
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
-    stat[STAT_ACCEPTED_PROB] = accepted < 0 || rest_may_hold(c, (uint32_t)accepted)
-                                   ? NAN
-                                   : softmax_prob(s, after_logit(after, (uint32_t)accepted));
+    const bool known = accepted >= 0 && !rest_may_hold(c, (uint32_t)accepted);
+    const float logit = known ? after_logit(after, (uint32_t)accepted) : NAN;
+    stat[STAT_ACCEPTED_PROB] = softmax_prob(s, logit);
+    stat[STAT_NLL] = -((double)logit - s->max - s->log_sum);
     measure_against_raw(raw, after, stat);
     stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
     for (size_t i = 0; i < MEASURES_MOST; i++)

@@ -100,7 +100,7 @@ static bool is_paired(const struct table_source *s)
 // Sets the value of a row in a column. Returns false if the row has none. pairs: the base has a result of the row.
 static bool row_value(const struct table_source *s, const struct result *res, bool pairs, double *x)
 {
-    const double accepted = res->stat[STAT_ACCEPTED_PROB];
+    const double nll = res->stat[STAT_NLL];
     switch (s->kind) {
     case STATISTIC:
         *x = res->stat[s->at];
@@ -115,16 +115,16 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
         *x = isinf(res->pair[s->at]);
         return pairs;
     case NLL:
-        *x = accepted > 0.0 ? -libm_log_quick(accepted) : NAN;
-        return accepted > 0.0;
+        *x = nll;
+        return isfinite(nll);
     case LOST:
-        *x = accepted == 0.0;
-        return !isnan(accepted);
+        *x = isinf(nll);
+        return !isnan(nll);
     case GAIN: // of a list only if the chain keeps what it keeps of the whole row; in steps: rounding is no gain
-        *x = floor((1.0 - res->stat[STAT_MASS]) / GAIN_STEP + 0.5) * GAIN_STEP - (accepted == 0.0);
-        return !isnan(accepted) && (!res->record.partial || res->record.exact);
+        *x = floor((1.0 - res->stat[STAT_MASS]) / GAIN_STEP + 0.5) * GAIN_STEP - !!isinf(nll);
+        return !isnan(nll) && (!res->record.partial || res->record.exact);
     case UNLISTED:
-        *x = isnan(accepted);
+        *x = isnan(nll);
         return res->record.partial && !isnan(res->stat[STAT_ACCEPTED]);
     case MEASURE:
         *x = res->stat[STAT_MEASURED + s->at];

@@ -80,7 +80,8 @@ void page_chain(struct page *p, const struct record *r, double overlap)
 void page_accepted(struct page *p, const struct record *r)
 {
     const double *const s = r->stat;
-    const double x[] = {s[STAT_ACCEPTED_RAW_PROB], s[STAT_ACCEPTED_RAW_RANK], s[STAT_ACCEPTED_PROB]};
+    const double x[] = {s[STAT_ACCEPTED_RAW_PROB], s[STAT_ACCEPTED_RAW_RANK], s[STAT_ACCEPTED_PROB],
+                        isinf(s[STAT_NLL])};
     if (job_accepts(p->columns.job) && s[STAT_ACCEPTED] >= 0.0)
         numbers(p, "accepted", (uint32_t)s[STAT_ACCEPTED], x, sizeof x / sizeof *x);
 }

@@ -591,7 +591,29 @@ check("partial: the page says what lies outside of the list", async () => {
   const other = await open(make("unlisted", "--accept", "1", "--vs", "chat", "--rows", ":1", "samples/reply.json"));
   assert.match(await text(other, "#row tbody"), /not listed/);
   assert.doesNotMatch(await text(other, "#row tbody"), /masked/);
+  // A chain may keep it: no text strikes it through, and no row has an accepted token that a chain removed.
+  assert.equal(await text(other, "#row .lead"), '1 was accepted. Chains that keep it: none; that chose it: none; not known, as the list lacks it: all.');
+  await other.click(".tools button:text('removed')");
+  assert.deepEqual(await texts(other, "#texts .lost"), []);
   await close(other);
+});
+
+check("a kept token whose probability is too small for a number is not called removed", async () => {
+  const rows = resolve(dir, "cold.json"), cold = ["--samplers", "temperature", "--temp", "0.01", "--accept", "0,1,0", rows];
+  writeFileSync(rows, "[9,1,2]\n[0,-20,-1]\n[9,1,2]\n");
+  const row = (page) => text(page, "#row-head");
+  for (const [more, struck, found] of [[[], 0, "Row 0"], [["--vs", "warm: --temp 1"], 0, "Row 0"], [["--vs", "greedy: --temp 0"], 1, "Row 1"]]) {
+    const page = await open(make("cold", ...cold, ...more));
+    await page.click(".tools button:text('removed')");
+    assert.equal(await row(page), found);
+    if (more.length) assert.equal((await texts(page, "#text .lost")).length, struck);
+    await close(page);
+  }
+  // The other way round: the accepted text stands beside the base.
+  const page = await open(make("cold", ...cold, "--vs", "greedy: --temp 0"));
+  await page.selectOption("#texts select >> nth=1", { label: "base" });
+  assert.deepEqual(await texts(page, "#text .lost"), []);
+  await close(page);
 });
 
 check("ids: an id is never broken over lines, and the page asks for --vocab", async () => {

@@ -25,22 +25,24 @@ const rowOf = ({ record, texts: more, reasons: others, stages: changed, ...data 
   reasons.push(...(others || []));
   stages = changed || stages;
   const of = (data.of || []).map((chain) => chain && chainOf(chain));
-  const [id, rawProb, rawRank, after] = data.accepted || [];
+  const [id, rawProb, rawRank, after, removed] = data.accepted || [];
   return { ...record, at, link: links[at], of, good: Boolean(of[0]), entropyBefore: data.entropy_raw, draw: data.draw,
-    accepted: data.accepted && { id, rawProb, rawRank, prob: after },
+    accepted: data.accepted && { id, rawProb, rawRank, prob: after, removed },
     stages: (data.by || []).map(stageOf),
     followed: (data.followed || []).map(([id, low, high, ...p]) => ({ id, low, high, p })),
-    // in each chain a probability, or the name of what removed the token
+    // in each chain a probability, or the name of what removed the token, or UNLISTED
     tokens: (data.tokens || []).map(([id, ...p]) => ({ id, probs: p.map((x) => x < 0 ? reasons[-x - 1] : x) })) };
 };
 const rows = [...document.querySelectorAll("#text script")].map((s, at) => rowOf(JSON.parse(s.textContent), at));
 const shown = rows.length ? variants.slice(0, rows[0].of.length) : variants; // the chains that rows have
 const accepts = rows.some((row) => row.accepted);
 
-// The probability of a token in a chain; 0: the chain removed it.
-const probIn = (row, id, chain) => {
+// A token that a list lacks may be kept or removed: its probability in a chain is this text.
+const UNLISTED = "not listed";
+// Does a chain remove a token of the row? One that it keeps may have a probability of 0: too small for a number.
+const removes = (row, id, chain) => {
   const p = row.tokens.find((t) => t.id === id)?.probs[chain];
-  return isNumber(p) ? p : 0;
+  return p !== undefined && !isNumber(p) && p !== UNLISTED;
 };
 
 // The token of a row in a text, with its numbers: the accepted one, or that of a chain. Null for a bad row.

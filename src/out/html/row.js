@@ -38,7 +38,7 @@ const stageTable = (row) => {
     ...enabled.map((s) => make("th.step", { scope: "col" }, make("b", {}, ...parts(s.name)),
       String(Object.values(s.params)[0] ?? ""))));
   const gone = (i) => make("td.gone", {}, "×", make("span.hidden", {},
-    i ? ` removed by ${enabled[i - 1].name}` : row.rest > 0 ? " not listed" : " masked in the row"));
+    i ? ` removed by ${enabled[i - 1].name}` : row.rest > 0 ? " " + UNLISTED : " masked in the row"));
   const lineOf = (f) => {
     const chosen = f.id === row.id, name = (chosen ? "▸ " : "") + nameOf(f.id);
     return make(chosen ? "tr.chosen" : "tr", {}, make("th", { scope: "row", title: `id ${f.id}` }, name),
@@ -117,8 +117,10 @@ const fateOf = (row) => {
   const there = shown.map((_, i) => i).filter((i) => row.of[i]);
   const keep = there.filter((i) => isNumber(found.probs[i])), chose = there.filter((i) => row.of[i].id === token.id);
   const share = ({ length: n }) => n === there.length ? "all" : n ? `${n} of ${there.length}` : "none";
+  const open = there.filter((i) => found.probs[i] === UNLISTED);
   return make("p.lead", {}, make("b", {}, nameOf(token.id)), token.id === row.accepted?.id ? " was accepted. " : ". ",
-    `Chains that keep it: ${share(keep)}; that chose it: ${share(chose)}.`);
+    `Chains that keep it: ${share(keep)}; that chose it: ${share(chose)}` +
+    (open.length ? `; not known, as the list lacks it: ${share(open)}.` : "."));
 };
 
 const bodyOfChains = (row) => {

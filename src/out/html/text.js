@@ -134,7 +134,7 @@ const drawToken = (column, row, link) => {
   if (other) {
     const theirs = tokenIn(row, other.text);
     if (theirs && theirs.id !== token.id) classes.push("differs");
-    if (other.text !== ACCEPTED && theirs && !probIn(row, token.id, other.text)) classes.push("lost");
+    if (other.text !== ACCEPTED && theirs && removes(row, token.id, other.text)) classes.push("lost");
   }
   if (columns.length > 1) link.textContent = text ? text.replace(/\n/g, "↵\n") : String(token.id);
   link.className = classes.join(" ");
@@ -233,8 +233,8 @@ const startTools = () => {
   const differs = beside ? (row) => columns[0].links[row.at].matches(".differs")
     : accepts ? (row) => row.accepted?.id !== row.of[0].id : (row) => row.of[0].rawRank !== 1;
   const likely = (row) => tokenIn(row, columns[0].text)?.rawProb ?? 2; // one that is not known comes last
-  const lost = beside ? (row) => row.accepted && shown.some((_, i) => row.of[i] && !probIn(row, row.accepted.id, i))
-    : (row) => row.accepted?.prob === 0;
+  const lost = beside ? (row) => row.accepted && shown.some((_, i) => row.of[i] && removes(row, row.accepted.id, i))
+    : (row) => row.accepted?.removed;
   const next = (by, step) => {
     for (let i = now + step; i >= 0 && i < rows.length; i += step)
       if (!bad(rows[i]) && by(rows[i])) return choose(i, true);
