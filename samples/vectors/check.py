@@ -24,7 +24,7 @@ def fault(line, got):
     if not (isinstance(ids, list) and isinstance(probs, list) and None not in probs):
         return "ids and probs are not lists of numbers"
     kept = dict(zip(ids, probs + [float("nan")] * len(ids)))  # of too few probabilities the last are NaN
-    missing = [i for i in last["ids"] if i not in ids]
+    missing = [i for i in last["ids"] if i not in kept]
     if len(ids) != last["n"]:
         more = f", without {missing[0]}" if missing else ""
         return f"{len(ids)} tokens are kept{more}; expected are {last['n']}"

@@ -76,15 +76,15 @@ class Generator:
     def __init__(self, seed):
         self.state = np.random.RandomState(seed)
 
-    def word(self):
-        return int.from_bytes(self.state.bytes(4), "little")
+    def words(self, n):
+        return np.frombuffer(self.state.bytes(4 * n), "<u4").astype(np.uint64)
 
     def f64(self):
-        low, high = self.word(), self.word()
+        low, high = map(int, self.words(2))
         return min((low + high * 2.0**32) * 2.0**-64, 1 - 2.0**-53)
 
     def f32(self):
-        return min(float(F(self.word())) * 2.0**-32, 1 - 2.0**-24)
+        return min(float(F(self.words(1)[0])) * 2.0**-32, 1 - 2.0**-24)
 
 
 def discrete(p, g):
@@ -556,9 +556,9 @@ def filters(c, a, s):
 
 
 def draw_exp(c, a, s):
-    g = s.generator("draw_exp")
-    words = [(g.word() << 32 | g.word()) & (2**53 - 1) for _ in c.id]
-    q = -np.log1p(-np.array(words, np.float64) * 2.0**-53)
+    high, low = s.generator("draw_exp").words(2 * len(c)).reshape(-1, 2).T
+    words = (high << np.uint64(32) | low) & np.uint64(2**53 - 1)
+    q = -np.log1p(-words.astype(np.float64) * 2.0**-53)
     q = np.where(q == 0, np.finfo(F).smallest_subnormal, q).astype(F)
     c.p = softmax_wide(c.x)
     return int(np.argmax(c.p / q))
