@@ -28,23 +28,26 @@ WAYS = {
 kind = {}  # the class of each token that was seen
 
 
+def run(*options):
+    command = [SAMPL, "-n", "4096", "-s", "1", "--top-k", "64", "--vocab", f"{SAMPLES}/austen-vocab.json", "-O", "json", *options,
+               f"{SAMPLES}/austen.f16"]
+    return [json.loads(line) for line in subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()]
+
+
 def rows(*options):
     """The probabilities of each row's 64 best, by token."""
-    command = [SAMPL, "-n", "4096", "-s", "1", "--top-k", "64", "--vocab", f"{SAMPLES}/austen-vocab.json", "--dump-probs", "-O", "json",
-               *options, f"{SAMPLES}/austen.f16"]
-    out = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
-    dump = [json.loads(line)["top_probs"] for line in out.splitlines()]
+    dump = [row["top_probs"] for row in run("--dump-probs", *options)]
     kind.update((t["id"], class_of(bytes(t["bytes"]))) for row in dump for t in row)
     return [{t["id"]: t["prob"] for t in row} for row in dump]
 
 
-def entropy(dump):
-    return np.mean([-sum(p * np.log(p) for p in row.values() if p > 0) for row in dump])
+def entropy(*options):
+    return np.mean([row["entropy"] for row in run("--emit", "stats", *options)])
 
 
 def way(name, strength):
     sampler, option, more = WAYS[name]
-    return rows("--samplers", f"top_k;{sampler}", option, repr(strength), *more.split())
+    return "--samplers", f"top_k;{sampler}", option, repr(strength), *more.split()
 
 
 def match(name, target):
@@ -52,18 +55,18 @@ def match(name, target):
     low, high = (1000, 3000) if name == "temperature" else (0, 1000)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if entropy(way(name, middle / 1000)) < target else (low, middle)
-    return min((low, high), key=lambda s: abs(entropy(way(name, s / 1000)) - target)) / 1000
+        low, high = (middle, high) if entropy(*way(name, middle / 1000)) < target else (low, middle)
+    return min((low, high), key=lambda s: abs(entropy(*way(name, s / 1000)) - target)) / 1000
 
 
 def main():
     before = rows("--samplers", "top_k")
-    target = entropy(way("scatter", 0.18))
-    print(f"before {entropy(before):.3f}, after {target:.3f} nats")
+    target = entropy(*way("scatter", 0.18))
+    print(f"before {entropy('--samplers', 'top_k'):.3f}, after {target:.3f} nats")
     for name in WAYS:
         strength = match(name, target)
         moved, across = [], []
-        for p, q in zip(before, way(name, strength)):
+        for p, q in zip(before, rows(*way(name, strength))):
             change = {t: q[t] - p[t] for t in p}
             moved.append(sum(map(abs, change.values())) / 2)
             gain = {}
