@@ -411,6 +411,18 @@ for args in ("", "-t 3", "-O json", "--stats", "--emit stats", "--vs=\"--temp 2\
         assert got == whole and not run.wait(), (args, form)'
 }
 
+# 900 files of 1 MB need less than 700 MB of addresses, as a file's map goes with its last row. A process may have 65,530 maps.
+@test "the map of a file goes with its last row, on one thread and on three" {
+    ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # sanitizers need more addresses
+    need_own_process
+    local i t
+    for i in {100..999}; do truncate -s 1000000 "$i.f32"; done
+    for t in 1 3; do
+        (ulimit -v 700000 && sampl -t $t -s 1 -n 250000 -f f32 --temp 0 ./*.f32) >ids
+        [ "$(wc -l <ids)" = 900 ]
+    done
+}
+
 # peak file|pipe FILE ROWS OPTION...: prints the peak memory, in kB, of a run that reads FILE. Measures it after the last of the ROWS
 # records is printed, while the program waits for more bytes from standard input.
 peak() {
