@@ -250,7 +250,7 @@ bool stage_always(const struct stage *stage);
 // of sample/rest.h itself.
 void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
 
-// A rest for a sampler that keeps only some of the rest.best best.
+// The rest of a sampler that keeps none but its best candidates: at most as many as `best` of the rest says.
 void best_with_rest(void *self, struct cand *c, const struct stage *stage);
 
 // A rest for a sampler that divides all logits by its first parameter.

@@ -32,7 +32,7 @@ enum statistic {
     STAT_E_RAW_PROB,
     STAT_E_GREEDY,
     STAT_EPS_NLL,
-    STAT_NLL, // -ln of the accepted token's probability, which may be too small for a number; infinite: it was removed
+    STAT_NLL,      // -ln of the accepted token's probability, also of one too small for f64; infinite: it was removed
     STAT_MEASURED, // MEASURES_MOST numbers of a sampler, named by its measures; NaN where there is none
     STAT_COUNT = STAT_MEASURED + MEASURES_MOST
 };
