@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Long runs, and runs in unusual environments: `make soak` (GB=10 from a pipe; SHORT=1 for a small part of each).
 # usage: soak.sh SAMPL
-set -eu
+set -euo pipefail
 sampl=$(realpath "$1")
 austen=$(realpath "$(dirname "$0")/../samples/austen.f16")
-megabytes=$((${GB:-10} * 1024)) sequences=1000000 rows=400000 stops=2000
-if [ -n "${SHORT-}" ]; then megabytes=512 sequences=100000 rows=100000 stops=200; fi
+megabytes=$((${GB:-10} * 1024)) sequences=1000000 rows=4000000 stops=2000
+if [ -n "${SHORT-}" ]; then megabytes=512 sequences=100000 rows=400000 stops=200; fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
@@ -17,64 +17,48 @@ die() {
     exit 1
 }
 
-# peak_of PID: prints the peak memory of the process, in KB.
-peak_of() {
-    awk '/^VmHWM/ {print $2}' "/proc/$1/status"
-}
-
-# constant_memory NAME COMMAND...: runs the command with fd 3 as input and the file out as output. Fails if its peak memory at the end is
-# more than 4 MB above that at the time when the file mark appeared.
+# constant_memory NAME ROWS PRODUCER COMMAND...: pipes the output of PRODUCER N into the command, with a quarter of the rows as N and with all
+# of them. Fails if the peak memory of the second run is more than 4 MB above the first's. The output is left in the file out.
 constant_memory() {
-    local what=$1 pid early=0 late last=0
-    shift
-    rm -f mark
-    "$@" <&3 >out &
-    pid=$!
-    while kill -0 $pid 2>/dev/null; do
-        late=$(peak_of $pid 2>/dev/null) || break
-        [ -n "$late" ] || break
-        if [ -e mark ] && [ "$early" = 0 ]; then early=$late; fi
-        last=$late
-        sleep 0.05
-    done
-    wait $pid || die "$what: status $?"
-    [ "$early" != 0 ] || die "$what: ended before its memory was measured"
-    [ "$last" -le $((early + 4096)) ] || die "$what: $early KB grew to $last KB"
-    echo "$what: $(wc -l <out) rows, $last KB, $early KB early on"
+    local what="$2 $1" n=$2 few
+    local producer=$3
+    shift 3
+    "$producer" $((n / 4)) | command time -f %M -o peak "$@" >out || die "$what: status $?, with a quarter of the rows"
+    few=$(cat peak)
+    "$producer" "$n" | command time -f %M -o peak "$@" >out || die "$what: status $?"
+    [ "$(cat peak)" -le $((few + 4096)) ] || die "$what: a quarter takes $few KB, all take $(cat peak) KB"
+    echo "$what: $(wc -l <out) rows, $(cat peak) KB; $few KB for a quarter"
 }
 
-# rows of a model, 1 MiB at a time
-for _ in 1 2 3 4; do cat "$austen"; done | head -c 1048576 >block
-exec 3< <(perl -e '
-    my ($n, $mark) = @ARGV;
-    open my $f, "<:raw", "block" or die;
-    read $f, my $block, 1 << 20;
-    for my $i (1 .. $n) {
-        print $block or die;
-        if ($i == int($n / 10)) { open my $m, ">", "mark" or die }
-    }' "$megabytes")
-constant_memory "$megabytes MB from a pipe" "$sampl" -f f16 -n 4096 -s 1 -t 2
+megabytes_of_a_model() {
+    perl -e '
+        open my $f, "<:raw", "block" or die;
+        read $f, my $block, 1 << 20;
+        for (1 .. shift) { print $block or die }' "$1"
+}
+
+sequences_that_end() {
+    perl -e '
+        for my $i (1 .. shift) {
+            print qq({"seq":"s$i","logits":[1,2,3],"accept":1}\n{"seq":"s$i","params":{"top_k":2},"logits":[3,2,1],"end":true}\n) or die;
+        }' "$1"
+}
+
+parentheses() {
+    perl -e 'for (1 .. shift) { print pack("f<*", 1, -9e9, 1, -9e9) or die }' "$1"
+}
+
+head -c 1048576 "$austen" >block
+constant_memory 'MB from a pipe' "$megabytes" megabytes_of_a_model "$sampl" -f f16 -n 4096 -s 1 -t 2
 [ "$(wc -l <out)" = $((megabytes * 128)) ] || die "rows are missing"
 
-# sequences that end
-exec 3< <(perl -e '
-    my $n = shift;
-    for my $i (1 .. $n) {
-        print qq({"seq":"s$i","logits":[1,2,3],"accept":1}\n{"seq":"s$i","params":{"top_k":2},"logits":[3,2,1],"end":true}\n);
-        if ($i == int($n / 10)) { open my $m, ">", "mark" or die }
-    }' "$sequences")
-constant_memory "$sequences sequences" "$sampl" -f json -s 1 --repeat-penalty 1.1
+constant_memory sequences "$sequences" sequences_that_end "$sampl" -f json -s 1 --repeat-penalty 1.1
 [ "$(wc -l <out)" = $((sequences * 2)) ] || die "rows are missing"
 
 # a grammar with another state after nearly each row
 printf '%s\n' '(' ')' x '</s>' >words
-exec 3< <(perl -e '
-    my $n = shift;
-    for my $i (1 .. $n) {
-        print pack("f<*", 1, -9e9, 1, -9e9);
-        if ($i == int($n / 2)) { open my $m, ">", "mark" or die }
-    }' "$rows")
-constant_memory "$rows rows under a grammar" "$sampl" -f f32 -n 4 -s 1 --vocab words --grammar 'root ::= [(x]* "(" [(x]{18}'
+constant_memory 'rows under a grammar' "$rows" parentheses "$sampl" -f f32 -n 4 -s 1 --vocab words --grammar 'root ::= [(x]* "(" [(x]{18}'
+[ "$(wc -l <out)" = "$rows" ] || die "rows are missing"
 
 # a run that SIGSTOP and SIGCONT interrupt
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cat block; done >rows
