@@ -385,7 +385,8 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
         return;
     uint32_t *const forced = (uint32_t *)(void *)&r->tag[r->n];
     const size_t n_forced = r->forces ? message->n + end->n : 0;
-    memcpy(forced, message->id, message->n * sizeof *forced);
+    if (message->n)
+        memcpy(forced, message->id, message->n * sizeof *forced);
     memcpy(forced + message->n, end->id, end->n * sizeof *forced);
     r->rules = (struct budget_rules){.most = (uint32_t)r->tokens,
                                      .start = *start,
