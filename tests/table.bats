@@ -154,6 +154,18 @@ print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
     [ "$(cat marks)" = 'true false ' ]
 }
 
+@test "--against: kl is infinite where the row lacks a token of the base, even one whose probability is too small for a number" {
+    local row
+    printf '%s\n' '[0,-20,-9]' '[0,-9,-20]' >rows.json
+    printf '%s\n' '[0,-9,-20]' '[0,null,-9]' >other.json
+    for row in 0 1; do
+        [ "$(sampl -s 1 --samplers 'top_k;temperature' --top-k 2 --temp .01 rows.json --against other.json --rows $row -O json --columns kl,kl_inf |
+            tail -n 1 | jq -c '[.kl, .kl_inf]')" = '[null,1]' ]
+    done
+    # probabilities of two kept sets that are equal: the token of a probability of 0 adds nothing
+    [ "$(sampl -s 1 --samplers temperature --temp .01 rows.json --against rows.json -O json --columns kl,kl_inf | tail -n 1 | jq -c '[.kl, .kl_inf]')" = '[0,0]' ]
+}
+
 @test "--against: of rows of two widths, only the ids that both have are compared" {
     need_numpy
     /usr/bin/python3 -c '
@@ -171,7 +183,7 @@ np.save("narrow.npy", np.flip(x[:, :50], 0))'
 
 @test "one row has no errors" {
     sampl -s 1 --vs '--temp 2' -O json <<<'[1,2,3]' | tail -n 1 >line
-    jq -e '.rows == 1 and .e_prob > 0 and .e_prob_se == null and .e_prob_diff_se == null and .same_se == null' line
+    jq -s -e '.[0] | .rows == 1 and .e_prob > 0 and .e_prob_se == null and .e_prob_diff_se == null and .same_se == null' line
 }
 
 @test "the table has the same numbers for any threads, tier and output format" {

@@ -65,15 +65,16 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
             apart[i % KERN_LANES] += fabs(p[i] - q[i]);
             if (!e)
                 continue;
+            const double log_q = log_prob(s, after->logit[at + i]);
             e->met = true;
-            if (e->p > 0.0)
-                kl[i % KERN_LANES] += e->p * (e->log_p - log_prob(s, after->logit[at + i]));
+            if (e->log_p > -INFINITY)
+                kl[i % KERN_LANES] += log_q > -INFINITY ? e->p * (e->log_p - log_q) : INFINITY;
         }
         c->kern->divergences(js, p, q, len);
     }
     len = 0;
-    for (size_t k = 0; k < b->n; k++) { // the tokens that the variant lacks
-        if (b->entry[k].met || !(b->entry[k].p > 0.0))
+    for (size_t k = 0; k < b->n; k++) { // the kept tokens that the variant lacks, even those of a rounded p of 0
+        if (b->entry[k].met || b->entry[k].log_p == -INFINITY)
             continue;
         apart[k % KERN_LANES] += b->entry[k].p;
         p[len] = b->entry[k].p;
