@@ -30,7 +30,7 @@ draws_py() {
     for n in 2 3; do
         sampl -n 4096 --draws draws -t $n -O json "$AUSTEN" | cmp - want
     done
-    for tier in $(sampl --version | sed -n 's/.*(of \(.*\))$/\1/p'); do
+    for tier in $(tiers); do
         SAMPL_CPU=$tier sampl -n 4096 --draws draws -O json "$AUSTEN" | cmp - want
     done
 }

@@ -53,7 +53,7 @@ all_engines=(ollama akunu akunu-gpu batch "${later_engines[@]}")
 
 # ids OPTION...: prints the ids of the sample's rows in one line.
 ids() {
-    sampl -n 4096 -s 3 "$@" "$AUSTEN" | paste -sd' '
+    sampl -n 4096 -s 3 "$@" "$AUSTEN" | paste -sd' ' | grep .
 }
 
 @test "akunu-gpu: the id of a row depends only on the row, its number and the seed" {
@@ -228,7 +228,7 @@ kept_sets() {
             exit n != 256 }'
         sampl --engine "$engine" --temp 0.9 --top-p 0.9 -n 4096 -s 2 -O tsv "$AUSTEN" | sed 1d | cut -f3 >p
         same p <(sampl --engine "$engine" --temp 0.9 --top-p 0.9 -n 4096 -s 2 --dump-probs -O tsv "$AUSTEN" | awk -F'\t' '$7 == 1 { print $5 }')
-        for tier in $(sampl --version | sed -n 's/^SIMD tier.*(of \(.*\))/\1/p'); do
+        for tier in $(tiers); do
             same want <(SAMPL_CPU=$tier sampl --engine "$engine" --temp 0.9 --top-p 0.9 -n 4096 -s 2 "$AUSTEN")
         done
     done

@@ -136,6 +136,7 @@ broken_port() {
     for emit in probs logprobs logits; do
         for format in json npy f32; do
             austen --rows :9 --emit $emit -O $format >x.$format
+            [ -s x.$format ]
             agrees -n 4096 -s 1 --rows :9 --emit $emit --expect x.$format "$AUSTEN"
         done
     done

@@ -31,6 +31,11 @@ sampl() {
     ${RUN_ENV-} "$SAMPL" "$@"
 }
 
+# tiers: prints the machine's SIMD tiers; without any, one that the program refuses, so that no loop over them tests nothing.
+tiers() {
+    sampl --version | sed -n 's/^SIMD tier .*(of \(.*\))$/\1/p' | grep . || echo none
+}
+
 # missing WHAT WHY: fails the test, which needs WHAT. Skips the test instead if SAMPL_TEST_WITHOUT names WHAT.
 missing() {
     if [[ " ${SAMPL_TEST_WITHOUT-} " == *" $1 "* ]]; then skip "$1: $2"; fi
@@ -71,9 +76,17 @@ has_lines() {
     [ "$(cat "${@:2}" 2>/dev/null | wc -l)" -ge "$1" ]
 }
 
-# same A B: fails if two files are not equal, and prints how they differ.
+# cmp [-s] A B: the program of this name. It fails, too, if both are empty and B is a file: two runs that end with an error print equally much.
+cmp() {
+    command cmp "$@" && { [ ! -f "${!#}" ] || [ -s "${!#}" ] || { echo "${!#} is empty"; return 1; }; }
+}
+
+# same A B: fails if two files are not equal or both are empty, and prints how they differ. Each may be a pipe; A may be -, standard input.
 same() {
-    cmp "$1" "$2" || { diff "$1" "$2" | head -5; return 1; }
+    local copy=$BATS_RUN_TMPDIR/same.$BASHPID
+    if [ "$1" = - ]; then set -- /dev/stdin "$2"; fi
+    command cmp <(tee "$copy" <"$1") "$2" || { diff "$1" "$2" | head -5; return 1; }
+    [ -s "$copy" ] || { echo "$1 and $2 are empty"; return 1; }
 }
 
 # f32 NUMBER...: prints the numbers as little-endian f32.

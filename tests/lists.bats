@@ -527,7 +527,7 @@ lists() {
                 # shellcheck disable=SC2086
                 sampl -s 1 --expect $token --samplers $chain <<<"$row" | sed -n 2p >full
                 # shellcheck disable=SC2086
-                sampl -s 1 --expect $token --samplers $chain $file | sed -n 2p | cmp - full
+                sampl -s 1 --expect $token --samplers $chain $file | sed -n 2p | diff full -
             done
         done
     done

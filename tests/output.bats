@@ -453,7 +453,7 @@ sampl_full() {
         die scalar @tsv if @tsv;
         # Text has a list below the line of each stage, and the list of the dump.
         my @text = slurp("trace.txt");
-        die if grep(/ -> /, @text) != $seen || grep(/^  rank /, @text) != $seen + @json'
+        die if !$seen || grep(/ -> /, @text) != $seen || grep(/^  rank /, @text) != $seen + @json'
 }
 
 @test "--trace changes neither ids nor candidates" {

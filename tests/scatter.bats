@@ -158,6 +158,7 @@ keeps_ranks() {
     args=(-s 1 --samplers scatter --scatter-strength 0.3 --dump-probs -O tsv)
     sampl -n 4096 "${args[@]}" "$R/austen.f16" --rows :1 >all
     ids=$(tail -n +2 all | cut -f 3 | head -5 | tr '\n' ' ')
+    [ "$(wc -w <<<"$ids")" = 5 ]
     # shellcheck disable=SC2086
     read -ra bans < <(perl -e '%keep = map { $_ => 1 } @ARGV; print join " ", map { "-l $_-inf" } grep { !$keep{$_} } 0 .. 4095; print "\n"' $ids)
     sampl -n 4096 "${args[@]}" "${bans[@]}" "$R/austen.f16" --rows :1 >dump

@@ -90,16 +90,19 @@ END
 }
 
 @test "sparse: wide rows give the dumps of dense rows on every tier" {
+    local n=0
     write_rows 3 9000 2
-    for tier in $("$SAMPL" --version | sed -n 's/.*(of \(.*\))/\1/p'); do
+    for tier in $(tiers); do
         for chain in "" "--top-k 500 --top-p 0.9" "--samplers typ_p=0.5" "--mirostat 2"; do
             # shellcheck disable=SC2086
             sampl -s 5 $chain --dump-probs dense.json >want
             # shellcheck disable=SC2086
             SAMPL_CPU=$tier sampl -s 5 $chain --dump-probs mixed.json >got
             same want got
+            n=$((n + 1))
         done
     done
+    [ "$n" -ge 4 ]
 }
 
 # Most samplers look only at candidates with a finite logit.

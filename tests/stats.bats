@@ -321,7 +321,7 @@ with np.errstate(divide="ignore", invalid="ignore"):
         [ "$(wc -l <want)" -ge 60 ]
         sampl "${args[@]}" -t 3 | cmp - want
         for k in 1 2 3 4; do sampl "${args[@]}" --shard $k/4; done | cmp - want
-        for tier in $("$SAMPL" --version | sed -n 's/.*(of \(.*\))/\1/p'); do
+        for tier in $(tiers); do
             SAMPL_CPU=$tier sampl "${args[@]}" | cmp - want
         done
     done

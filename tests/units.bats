@@ -41,7 +41,7 @@ load helper
     local chain=(--samplers 'skew;scatter;temperature' --skew 0.5 --scatter-adaptive --scatter-absorption 0.1 --dynatemp-range 0.5 --dynatemp-exp 1.3 -s 1)
     run -0 env "$without" "$UNITS/libm_check" 4000000000 10000
     dump 8 "${chain[@]}" >want
-    for tier in $("$SAMPL" --version | sed -n 's/.*(of \(.*\))/\1/p'); do
+    for tier in $(tiers); do
         (export "${without?}" SAMPL_CPU=$tier && dump 8 "${chain[@]}") >got
         same want got
     done

@@ -37,16 +37,14 @@ answers() {
 }
 
 @test "sampl passes the vectors through one process, and answers with the same bits on every tier" {
-    local tier tiers
-    tiers=$(sampl --version | sed -n 's/^SIMD tier .*(of \(.*\))$/\1/p')
-    [ "$tiers" ]
+    local tier
     run -0 check /usr/bin/python3 "$ROOT/tests/vectors/sampl.py" "$SAMPL"
     [[ ${lines[-1]} =~ ^all\ +([0-9]+)\ +([0-9]+)\ +0\ +0$ ]]
     [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]
     cat "$ROOT"/samples/vectors/*.jsonl | awk -v step="$STEP" -v start="$START" 'NR % step == start' >some
     answers <some >expected
     [ "$(wc -l <expected)" = "$(wc -l <some)" ]
-    for tier in $tiers; do
+    for tier in $(tiers); do
         SAMPL_CPU=$tier answers <some >got
         same expected got
     done
