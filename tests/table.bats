@@ -72,6 +72,10 @@ for _ in range(12):
     jq -es 'length == 13 and all(.[1:][]; .gain_se < .05 and (.gain | fabs) < 4 * .gain_se + 1e-12) and any(.[]; .lost > .2)' table
 }
 
+@test "a token that the row masks counts as lost, for a chain that removes nothing, too" {
+    [ "$(sampl -s 1 --neutral --accept 1 --vs --temp=2 -O json <<<'[0,null,-1]' | jq -c '[.lost, .nll, .kept]')" = $'[1,null,2]\n[1,null,2]' ]
+}
+
 @test "a chain that removes nothing gains exactly 0 and loses no token, also where probabilities are too small for a number" {
     sampl -n 4096 -s 1 --neutral --accept "@$ROOT/samples/austen.tokens" "$AUSTEN" --vs '--temp 1.5' --vs '--top-k 4095' --vs '--repeat-penalty 2' \
         --vs '--temp .001' -O json >table

@@ -145,4 +145,12 @@ setup() {
     "$PARETO" kept lost 'top-k=2:6:2' - "${AUSTEN[@]:1}" -f f16 <"${AUSTEN[0]}" | tail -n 3 | diff - want
     run -2 "$PARETO" kept lost 'top-p=0.5 top-k=2' - "${AUSTEN[@]:1}" -f f16 <"${AUSTEN[0]}"
     [ "$output" = "pareto.sh: '-' is not a file that each OPTION can read" ]
+    local word
+    for word in --vs '--vs=--temp 2' '--sweep=top-k=5' '-o' '--output=x'; do
+        run -2 "$PARETO" kept e_prob top-k=2 "${AUSTEN[@]}" "$word" x
+        [ "$output" = "pareto.sh: '$word' is not for ARGUMENT: the chains and the output are this script's" ]
+        [[ $word == *-o* ]] && continue
+        run -2 "$MATCH" kept=3 top-k "${AUSTEN[@]}" "$word" x
+        [ "$output" = "match.sh: '$word' is not for ARGUMENT: the chains are this script's" ]
+    done
 }

@@ -23,6 +23,12 @@ command -v jq >/dev/null || { echo 'pareto.sh: jq is missing' >&2 && exit 2; }
 : "${SAMPL:=sampl}"
 x=$1 y=$2 sweeps=$3 file=$4 between=''
 shift 4
+for argument; do
+    case $argument in
+    --vs | --vs=* | --sweep | --sweep=* | -o* | --output | --output=*)
+        echo "pareto.sh: '$argument' is not for ARGUMENT: the chains and the output are this script's" >&2 && exit 2 ;;
+    esac
+done
 [ -f "$file" ] || [[ $sweeps != *[[:space:]]* ]] || { echo "pareto.sh: '$file' is not a file that each OPTION can read" >&2 && exit 2; }
 for sweep in $sweeps; do
     [[ $sweep == *=* ]] || { echo "pareto.sh: '$sweep' is not OPTION=LIST" >&2 && exit 2; }

@@ -342,11 +342,12 @@ static int bench_chains(const char *tier, size_t only, const char *name, char *d
     const struct kern *const kern = kern_select(tier);
     if (!kern)
         die("no such tier here");
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+    if (only > BUFFER / sizeof(float))
+        die("no such N");
+    for (size_t s = 0; s < (only ? 1 : sizeof sizes / sizeof *sizes); s++) {
         for (enum dtype type = DTYPE_F32; type <= DTYPE_F16; type++) {
-            struct rows rows = {type, sizes[s], BUFFER / (sizes[s] * dtype_size(type)), 0, data};
-            if (only && only != sizes[s])
-                continue;
+            const size_t n = only ? only : sizes[s];
+            struct rows rows = {type, n, BUFFER / (n * dtype_size(type)), 0, data};
             fill(&rows);
             set_windows(&rows);
             print_head("", &rows, kern);
