@@ -331,9 +331,12 @@ only_file() {
 
 @test "a closed pipe ends the run without a message and with status 0 where SIGPIPE is ignored" {
     truncate -s 64M rows.f32
+    mkdir -p config/sampl/presets
+    for i in {1..200}; do echo '# a list that is longer than a buffer' >"config/sampl/presets/$i.preset"; done
+    export XDG_CONFIG_HOME=$PWD/config
     for args in '-f f32 -n 256 rows.f32' '-f f32 -n 256 --line-buffered rows.f32' '-f f32 -n 256 --rows :1 rows.f32' \
         '-f f32 -n 256 --dump-probs rows.f32' '-f f32 -n 256 -O tsv rows.f32' '-f f32 -n 256 -o /dev/stdout rows.f32' \
-        --help --version --print-chain --print-chain=json --print-chain=llama --list-presets --generate=bash; do
+        --help --version --print-chain --print-chain=json --print-chain=llama --list-presets --generate=bash --generate=json; do
         status=0
         # The pipe has no reader from the start.
         # shellcheck disable=SC2016,SC2086

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/preset.h"
 
+#include "base/builder.h"
 #include "base/platform.h"
 #include "base/utf8.h"
 #include "cli/foreign.h"
@@ -225,19 +226,19 @@ static int is_preset(const struct dirent *entry) { return suffix_of(entry->d_nam
 // In the user's directory presets have any ending.
 static int is_users_preset(const struct dirent *entry) { return *entry->d_name != '.'; }
 
-// Prints the line of a preset: its name, a tab or in a window blanks, and the first line of its text if that is a
-// comment.
-static void print_preset(const char *name, int len, const char *text)
+// Adds the line of a preset: its name, a tab or in a window blanks, and its text's first line if that is a comment.
+static void add_preset(struct builder *list, const char *name, int len, const char *text)
 {
     char shown[NAME_MAX + 1], about[200];
     snprintf(shown, sizeof shown, "%.*s", len, name);
     snprintf(about, sizeof about, "%.*s", *text == '#' ? (int)strcspn(text, "\n") : 0, text);
     text_tame(shown);
     text_tame(about);
-    printf(screen_of(STDOUT_FILENO).columns ? "%-20s %s\n" : "%s\t%s\n", shown, about + strspn(about, "# "));
+    builder_format(list, screen_of(STDOUT_FILENO).columns ? "%-20s %s\n" : "%s\t%s\n", shown,
+                   about + strspn(about, "# "));
 }
 
-static bool list_preset(const char *dir, const char *file, struct err *e)
+static bool list_preset(struct builder *list, const char *dir, const char *file, struct err *e)
 {
     char path[PATH_MAX], *text;
     size_t len;
@@ -245,7 +246,7 @@ static bool list_preset(const char *dir, const char *file, struct err *e)
         return true;
     if (!file_slurp(path, PRESET_MOST, &text, &len, e))
         return err_prefix(e, "--list-presets");
-    print_preset(file, (int)(strlen(file) - suffix_of(file)), text);
+    add_preset(list, file, (int)(strlen(file) - suffix_of(file)), text);
     free(text);
     return true;
 }
@@ -253,6 +254,7 @@ static bool list_preset(const char *dir, const char *file, struct err *e)
 bool preset_list(struct err *e)
 {
     struct directories d;
+    struct builder list = {0}; // printed at the end: no call behind a failed write changes errno
     bool ok = true;
     find_directories(&d);
     for (size_t i = 0; i < DIRECTORIES; i++) {
@@ -268,7 +270,7 @@ bool preset_list(struct err *e)
         for (int k = 0; k < n; k++) {
             char path[PATH_MAX]; // of a preset with this name that is found before
             const bool hidden = find_in_directories(&d, i, entry[k]->d_name, "", path) && !access(path, F_OK);
-            ok = (hidden || list_preset(dir, entry[k]->d_name, e)) && ok;
+            ok = (hidden || list_preset(&list, dir, entry[k]->d_name, e)) && ok;
             free(entry[k]);
         }
         if (n >= 0)
@@ -277,7 +279,10 @@ bool preset_list(struct err *e)
     for (const struct shipped_preset *s = shipped_presets; s->name; s++) {
         char path[PATH_MAX]; // of a file that hides the preset
         if (!find_in_directories(&d, DIRECTORIES, s->name, SUFFIX, path))
-            print_preset(s->name, (int)strlen(s->name), s->text);
+            add_preset(&list, s->name, (int)strlen(s->name), s->text);
     }
+    ok = (builder_whole(&list) || err_from_fault(e, fault_memory())) && ok;
+    fwrite(list.text, 1, list.len, stdout);
+    builder_free(&list);
     return ok;
 }
