@@ -126,11 +126,12 @@ inject() {
 # each run reports the failure, or prints what a run without failure prints.
 oom() {
     local i status
-    "$@" >../good 2>../good.err </dev/null
+    cat >../given # a seekable file, which each run reads from its beginning
+    "$@" >../good 2>../good.err <../given
     for ((i = 1; ; i += i < 6 ? 1 : i == 6 ? STEP - START : STEP)); do
         rm -f ../reached
         status=0
-        SAMPL_INJECT_LOG=../reached inject "memory:$i" "$@" >../got 2>../got.err </dev/null || status=$?
+        SAMPL_INJECT_LOG=../reached inject "memory:$i" "$@" >../got 2>../got.err <../given || status=$?
         [ -e ../reached ] || break
         case $status in
         0) cmp ../good ../got ;;
