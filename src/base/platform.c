@@ -31,6 +31,7 @@ void platform_settings(char path[PATH_MAX])
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -90,7 +91,7 @@ bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg)
     struct rlimit limit;
     pthread_attr_t attributes;
     pthread_t thread;
-    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= bytes) {
+    if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY || (uintmax_t)limit.rlim_cur >= bytes) {
         work(arg);
         return true;
     }
