@@ -97,4 +97,4 @@ for kind, (text, command) in KINDS.items():
     refused += kinds[0]
     kept += kinds[1]
 print(f"{refused} refused, {kept} kept, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(failed > 0 or not refused or not kept)

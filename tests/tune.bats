@@ -148,9 +148,9 @@ setup() {
     local word
     for word in --vs '--vs=--temp 2' '--sweep=top-k=5' '-o' '--output=x'; do
         run -2 "$PARETO" kept e_prob top-k=2 "${AUSTEN[@]}" "$word" x
-        [ "$output" = "pareto.sh: '$word' is not for ARGUMENT: the chains and the output are this script's" ]
+        [ "$output" = "pareto.sh: '$word' cannot be an ARGUMENT: this script sets the chains and the output" ]
         [[ $word == *-o* ]] && continue
         run -2 "$MATCH" kept=3 top-k "${AUSTEN[@]}" "$word" x
-        [ "$output" = "match.sh: '$word' is not for ARGUMENT: the chains are this script's" ]
+        [ "$output" = "match.sh: '$word' cannot be an ARGUMENT: this script sets the chains" ]
     done
 }

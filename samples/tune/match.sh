@@ -53,7 +53,7 @@ while [ $# -gt 0 ]; do
     -o | --output) output=$2 && shift ;;
     --output=*) output=${1#*=} ;;
     -o?*) output=${1#-o} ;;
-    --vs | --vs=* | --sweep | --sweep=*) die "'$1' is not for ARGUMENT: the chains are this script's" ;;
+    --vs | --vs=* | --sweep | --sweep=*) die "'$1' cannot be an ARGUMENT: this script sets the chains" ;;
     *) arguments+=("$1") ;;
     esac
     shift

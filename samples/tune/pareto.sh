@@ -26,7 +26,7 @@ shift 4
 for argument; do
     case $argument in
     --vs | --vs=* | --sweep | --sweep=* | -o* | --output | --output=*)
-        echo "pareto.sh: '$argument' is not for ARGUMENT: the chains and the output are this script's" >&2 && exit 2 ;;
+        echo "pareto.sh: '$argument' cannot be an ARGUMENT: this script sets the chains and the output" >&2 && exit 2 ;;
     esac
 done
 [ -f "$file" ] || [[ $sweeps != *[[:space:]]* ]] || { echo "pareto.sh: '$file' is not a file that each OPTION can read" >&2 && exit 2; }

@@ -91,6 +91,7 @@ bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg)
     struct rlimit limit;
     pthread_attr_t attributes;
     pthread_t thread;
+    // rlim_t is signed on FreeBSD.
     if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur == RLIM_INFINITY || (uintmax_t)limit.rlim_cur >= bytes) {
         work(arg);
         return true;

@@ -282,7 +282,8 @@ bool preset_list(struct err *e)
             add_preset(&list, s->name, (int)strlen(s->name), s->text);
     }
     ok = (builder_whole(&list) || err_from_fault(e, fault_memory())) && ok;
-    fwrite(list.text, 1, list.len, stdout);
+    if (list.len) // text may be NULL
+        fwrite(list.text, 1, list.len, stdout);
     builder_free(&list);
     return ok;
 }
