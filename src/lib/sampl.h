@@ -31,7 +31,7 @@ enum sampl_status {
     SAMPL_SYSTEM = 3 // memory is short, or the system gives no random seed
 };
 
-// Returns the version, as "0.3.0".
+// Returns the version, as "0.4.0".
 SAMPL_API const char *sampl_version(void);
 
 // Returns the name of the SIMD tier that all chains use, as "avx2". No result depends on the tier.
