@@ -210,29 +210,29 @@ static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *p
 static void run_link(const struct link *l, void *state, struct cand *c)
 {
     const struct sampler *const s = l->stage->sampler;
-    const bool live = c->rest.state == REST_LIVE;
-    const bool other_bits = live && s->hands == HANDS_SOFTMAX && !rest_is_rounded(&c->rest); // of the full row's p
+    const bool live = c->unlisted.state == UNLISTED_LIVE;
+    const bool other_bits = live && s->hands == HANDS_SOFTMAX && !list_is_rounded(&c->unlisted); // of the full row's p
     if (other_bits)
-        rest_end(c, false);
-    else if (!s->rest.apply || s->learns)
-        rest_needs_count(c);
-    if (live && !other_bits && s->rest.apply) {
-        s->rest.apply(state, c, l->stage);
+        unlisted_remove(c, false);
+    else if (!s->partial.apply || s->learns)
+        unlisted_needs_count(c);
+    if (live && !other_bits && s->partial.apply) {
+        s->partial.apply(state, c, l->stage);
         return;
     }
     // Behind a temperature of 0 the full row may have masked candidates besides the list's only one.
-    const bool alone = c->n == 1 && s->foreign, others = c->rest.left == LEFT_ALL;
-    if (live || (alone && !rest_knows_two(c)))
-        rest_end(c, false);
+    const bool alone = c->n == 1 && s->foreign, others = c->unlisted.left == LEFT_ALL;
+    if (live || (alone && !full_has_two_known(c)))
+        unlisted_remove(c, false);
     else if (others)
-        c->rest.left = LEFT_SOME;
+        c->unlisted.left = LEFT_SOME;
     if (!alone || others)
         s->apply(state, c, l->stage);
 }
 
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)
 {
-    const bool partial = rest_is_list(&c->rest), shares = c->cache && c->cache->shares_stages && !partial;
+    const bool partial = row_is_list(&c->unlisted), shares = c->cache && c->cache->shares_stages && !partial;
     size_t prefix = PREFIX_NONE;
     c->history = &ch->history;
     ch->width = c->n_vocab ? c->n_vocab : ch->width;

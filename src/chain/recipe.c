@@ -124,9 +124,9 @@ const struct recipe *recipe_checked(const struct recipe *recipe, struct err *e)
 static bool ends_lists(const struct recipe *recipe, enum logit_scale scale)
 {
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
-        if (s->sampler->rest.ends && s->sampler->rest.ends(s))
+        if (s->sampler->partial.ends && s->sampler->partial.ends(s))
             return true;
-        if (!s->sampler->rest.apply || (s->sampler == &sampler_top_n_sigma && scale != SCALE_LOGITS))
+        if (!s->sampler->partial.apply || (s->sampler == &sampler_top_n_sigma && scale != SCALE_LOGITS))
             return false;
     }
     return false;

@@ -100,7 +100,7 @@ static void describe_sampler(struct dest *d, const struct catalog *c, size_t pla
     field_bool(d, "history", s->window);                                  // looks at accepted tokens
     field_bool(d, "state", s->needs_rows);                                // of all rows before a row
     field_bool(d, "draws", s->by_chance || (s->selector && s->size > 0)); // random numbers
-    field_bool(d, "lists", s->rest.apply);                                // can be exact on a list of the best tokens
+    field_bool(d, "lists", s->partial.apply);                             // can be exact on a list of the best tokens
     items_begin(d, "params");
     for (const struct param *p = s->params; p && p->flag; p++)
         field_text(d, NULL, p->flag, true);

@@ -277,7 +277,7 @@ static void write_stages(const struct chain_text *t, bool *shown)
 
 // Writes what no stage shows but later options or a row may bring to effect: values that are not the default, and the
 // chain that mirostat replaces.
-static void write_rest(const struct chain_text *t, const bool *shown)
+static void write_unlisted(const struct chain_text *t, const bool *shown)
 {
     const struct parts *const p = &t->r->parts;
     const struct order *const order = p->order;
@@ -309,7 +309,7 @@ static bool write_json(const struct chain_text *t)
     if (!write_reasoning(t))
         return false;
     write_stages(t, shown);
-    write_rest(t, shown);
+    write_unlisted(t, shown);
     if (!write_breakers_and_grammar(t) || !write_embeddings(t))
         return false;
     chain_text_ids(b, ",\"dry_breaker_tokens\":[[", "],[", "]]", breakers->sequence, breakers->n_sequences);

@@ -160,9 +160,9 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
     }
     if (st->value.has_ids && st->value.n_ids != row->n)
         return err_set(e, STATUS_DATA, "the row has %zu ids and %zu numbers", st->value.n_ids, row->n);
-    const cJSON *const tail = cJSON_GetObjectItemCaseSensitive(st->value.rest, "tail");
+    const cJSON *const tail = cJSON_GetObjectItemCaseSensitive(st->value.tree, "tail");
     if (tail && st->value.has_ids && st->value.plane == PLANE_LOGITS)
-        return list_row(st, st->value.rest, tail, r, e);
+        return list_row(st, st->value.tree, tail, r, e);
     r->logits = (struct row){DTYPE_F32, row->x, row->n};
     return !st->value.has_ids || !row->n || sparse_row(row, input_n_vocab(c), &r->logits, e);
 }
@@ -170,8 +170,8 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
 static bool read_row(struct json_rows *st, struct input_row *r, struct err *e)
 {
     struct json_value *const v = &st->value;
-    if (!json_refuse_nul(v->rest, STATUS_DATA, e) || !row_notes_sequence(&st->notes, v->rest, r, e) ||
-        !read_logits(st, r, e) || !row_notes_rest(&st->notes, v->rest, v->text.text, v->text.len, r, e))
+    if (!json_refuse_nul(v->tree, STATUS_DATA, e) || !row_notes_sequence(&st->notes, v->tree, r, e) ||
+        !read_logits(st, r, e) || !row_notes_others(&st->notes, v->tree, v->text.text, v->text.len, r, e))
         return false;
     if (!r->logits.n)
         return err_set(e, STATUS_DATA, "the row is empty");
@@ -256,7 +256,7 @@ static bool next_json(void *self, struct source *s, const struct input_config *c
         if (st->value.plane != PLANE_NONE)
             return read_row(st, r, e) || input_bad_row(r, config->n_vocab, e);
         bool found;
-        if (!json_lists_open(&st->lists, st->value.rest, &found, e))
+        if (!json_lists_open(&st->lists, st->value.tree, &found, e))
             return input_bad_row(r, config->n_vocab, e);
         if (!found && !json_reply_open(&st->reply, &st->value, st->events && !st->in_list, e))
             return input_bad_row(r, config->n_vocab, e);

@@ -341,7 +341,7 @@ static bool has_mask(const cJSON *object)
 
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e)
 {
-    const cJSON *const root = unwrap_batch(value->rest, &reply->seq);
+    const cJSON *const root = unwrap_batch(value->tree, &reply->seq);
     const bool chunk = !part && is_chunk(reply, root);
     if (reply->seq && strstr(reply->seq, JSON_NUL))
         return err_set(e, STATUS_DATA, "\"custom_id\" holds a NUL, which only texts of tokens may");

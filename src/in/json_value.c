@@ -391,17 +391,17 @@ static bool read_object(struct json_text *t, struct json_value *v, struct err *e
         return false;
     if (v->plane != PLANE_NONE && v->text.len == strlen(planes[v->plane]) + strlen("{:0}")) // no other member
         return true;
-    v->rest = json_parse(v->text.text, v->text.len, JSON_LOOSE, e);
-    if (!v->rest && e->status == STATUS_USAGE)
+    v->tree = json_parse(v->text.text, v->text.len, JSON_LOOSE, e);
+    if (!v->tree && e->status == STATUS_USAGE)
         err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
-    return v->rest;
+    return v->tree;
 }
 
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
 {
     assert(t->p < t->end && (v->more ? *t->p == ',' : *t->p == '[' || *t->p == '{'));
-    cJSON_Delete(v->rest);
-    v->rest = NULL;
+    cJSON_Delete(v->tree);
+    v->tree = NULL;
     v->continued = v->more;
     v->more = false;
     if (v->continued) {
@@ -425,7 +425,7 @@ bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
 
 void json_value_free(struct json_value *v)
 {
-    cJSON_Delete(v->rest);
+    cJSON_Delete(v->tree);
     builder_free(&v->text);
     builder_free(&v->tail);
     sparse_free(&v->row);

@@ -31,7 +31,7 @@ struct json_value {
     size_t n_ids;
     struct builder text; // the object as text, with 0 in place of each array of numbers or ids
     struct cJSON
-        *rest; // the parsed text, until the next value is read; NULL for an array, or an object of numbers only
+        *tree; // the parsed text, until the next value is read; NULL for an array, or an object of numbers only
 
     // A long reply is read in pieces. Each piece is the object with some elements of its long array.
     bool more;                      // another piece of the object follows

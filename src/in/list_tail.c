@@ -124,7 +124,7 @@ static bool check_rank(const struct list_tail *t, const struct list_tail *given,
 }
 
 // Lists a token that the tail has: *r has the sums of the tail. Its weight leaves the tail.
-static bool list_token(struct sparse *s, struct list_tail *t, struct row_rest *r, struct err *e)
+static bool list_token(struct sparse *s, struct list_tail *t, struct row_unlisted *r, struct err *e)
 {
     const double x = t->token_logit;
     double *const count = &t->value[x > -INFINITY ? TAIL_N : TAIL_MASKED];
@@ -170,15 +170,15 @@ bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_voca
         return false;
     const bool known = !isnan(v[TAIL_LSE]), counted = !isnan(tail->value[TAIL_N]) || !isnan(tail->value[TAIL_MASKED]);
     const double slack = known ? 1e-12 * (1.0 + fabs(v[TAIL_LSE])) : 0.0;
-    struct row_rest r = {.partial = true,
-                         .ceiling = (float)v[TAIL_MAX],
-                         .sum = v[TAIL_LSE],
-                         .low = known ? v[TAIL_LSE] - slack : -INFINITY,
-                         .high = known ? v[TAIL_LSE] + slack : v[TAIL_MAX] + log_count(v[TAIL_N]),
-                         .mean = isnan(v[TAIL_XMEAN]) ? v[TAIL_LSE] : v[TAIL_XMEAN],
-                         .ranked = s->n,
-                         .exp_sum = (float)v[TAIL_SUM],
-                         .deviation = counted ? (float)v[TAIL_SD] : NAN}; // its bounds need the number of logits
+    struct row_unlisted r = {.partial = true,
+                             .ceiling = (float)v[TAIL_MAX],
+                             .sum = v[TAIL_LSE],
+                             .low = known ? v[TAIL_LSE] - slack : -INFINITY,
+                             .high = known ? v[TAIL_LSE] + slack : v[TAIL_MAX] + log_count(v[TAIL_N]),
+                             .mean = isnan(v[TAIL_XMEAN]) ? v[TAIL_LSE] : v[TAIL_XMEAN],
+                             .ranked = s->n,
+                             .exp_sum = (float)v[TAIL_SUM],
+                             .deviation = counted ? (float)v[TAIL_SD] : NAN}; // its bounds need the number of logits
     if (t.token >= 0 && !isnan(t.token_logit) && place_of(s, t.token) == s->n) {
         r.beside = (size_t)t.token + 1;
         r.beside_rank = isnan(t.token_rank) ? 0 : (size_t)t.token_rank;
@@ -192,6 +192,6 @@ bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_voca
     if (!sparse_row(s, n_vocab, row, e))
         return false;
     if (v[TAIL_N] > 0.0)
-        row->rest = r;
+        row->unlisted = r;
     return true;
 }

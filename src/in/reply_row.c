@@ -152,10 +152,11 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         r->recorded = reply->token[at].id;
     else if (!config->ranks)
         r->recorded = chosen.id;
-    const struct row_rest rest = token_list_rest(reply->row.x, reply->row.n, least_listed(reply, at, listed), 0x1p-24);
+    const struct row_unlisted unlisted =
+        token_list_unlisted(reply->row.x, reply->row.n, least_listed(reply, at, listed), 0x1p-24);
     const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
     if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
         return false;
-    r->logits.rest = r->logits.n == n_vocab ? token_list_complete(rest) : rest;
+    r->logits.unlisted = r->logits.n == n_vocab ? token_list_complete(unlisted) : unlisted;
     return true;
 }

@@ -51,8 +51,8 @@ bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input
     return true;
 }
 
-bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
-                    struct err *e)
+bool row_notes_others(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
+                      struct err *e)
 {
     const cJSON *const accept = json_member(object, "accept"), *const position = json_member(object, "position");
     cJSON *const params = cJSON_GetObjectItemCaseSensitive(object, "params");
@@ -122,7 +122,8 @@ static bool read_line(struct notes_file *f, struct input_row *r, struct err *e)
     if (!cJSON_IsObject(f->object))
         return err_set(e, STATUS_DATA, "line %" PRIu64 " is not a JSON object", f->line);
     return (json_refuse_nul(f->object, STATUS_DATA, e) && check_members(f->object, e) &&
-            row_notes_sequence(&f->notes, f->object, r, e) && row_notes_rest(&f->notes, f->object, line, len, r, e)) ||
+            row_notes_sequence(&f->notes, f->object, r, e) &&
+            row_notes_others(&f->notes, f->object, line, len, r, e)) ||
            err_prefix(e, "line %" PRIu64, f->line);
 }
 

@@ -26,8 +26,8 @@ bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input
 
 // Reads "prompt_tokens", "accept", "position" and "params" into r. text[0..len) is the text that the object was parsed
 // from. r points into n and object.
-bool row_notes_rest(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
-                    struct err *e);
+bool row_notes_others(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
+                      struct err *e);
 
 // The file of --params.
 struct notes_file {

@@ -36,7 +36,7 @@ bool token_list_has_logits(const char *name) { return is_among("logits", name); 
 // ln x; -inf if x is not positive.
 static double log_or_none(double x) { return x > 0.0 ? libm_log(x) : -INFINITY; }
 
-struct row_rest token_list_rest(const float *x, size_t n, float least, double unit)
+struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, double unit)
 {
     double sum = 0.0, error = 1e-6;
     for (size_t i = 0; i < n; i++) {
@@ -45,21 +45,24 @@ struct row_rest token_list_rest(const float *x, size_t n, float least, double un
         error += p > 0.0 ? p * fabs((double)x[i]) * unit : 0.0;
     }
     if (!(sum <= 1.02) || least == -INFINITY)
-        return (struct row_rest){.scale = sum <= 1.02 ? SCALE_LOGPROBS : SCALE_LOGITS, .logits = sum > 1.02};
+        return (struct row_unlisted){.scale = sum <= 1.02 ? SCALE_LOGPROBS : SCALE_LOGITS, .logits = sum > 1.02};
     const double weight = fmax(0.0, 1.0 - sum), most = libm_log(weight + error); // of one token
     const float ceiling = most < least ? nextafterf((float)most, INFINITY) : least;
-    return (struct row_rest){.scale = SCALE_LOGPROBS,
-                             .partial = true,
-                             .ceiling = ceiling,
-                             .weight = weight,
-                             .sum = log_or_none(weight),
-                             .low = log_or_none(weight - error),
-                             .high = most,
-                             .mean = log_or_none(weight),
-                             .most = INFINITY};
+    return (struct row_unlisted){.scale = SCALE_LOGPROBS,
+                                 .partial = true,
+                                 .ceiling = ceiling,
+                                 .weight = weight,
+                                 .sum = log_or_none(weight),
+                                 .low = log_or_none(weight - error),
+                                 .high = most,
+                                 .mean = log_or_none(weight),
+                                 .most = INFINITY};
 }
 
-struct row_rest token_list_complete(struct row_rest rest) { return (struct row_rest){.scale = rest.scale}; }
+struct row_unlisted token_list_complete(struct row_unlisted unlisted)
+{
+    return (struct row_unlisted){.scale = unlisted.scale};
+}
 
 bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, struct row *row, struct err *e)
 {
@@ -73,8 +76,8 @@ bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, 
     for (size_t i = 0; i < s->n; i++)
         least = s->x[i] > -INFINITY && s->x[i] < least ? s->x[i] : least;
     if (!logits && least < INFINITY)
-        row->rest = token_list_rest(s->x, s->n, least, unit);
+        row->unlisted = token_list_unlisted(s->x, s->n, least, unit);
     if (s->n == n_vocab)
-        row->rest = token_list_complete(row->rest);
+        row->unlisted = token_list_complete(row->unlisted);
     return true;
 }

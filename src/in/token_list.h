@@ -19,10 +19,10 @@ bool token_list_is_marked(const char *name);
 // Returns what a list of log-probabilities x[0..n) says of the tokens that it leaves out. No unlisted token is above
 // `least`. unit: the rounding of a number, relative to it. Numbers whose probabilities add up to more than 1.02 are
 // logits, of a complete row.
-struct row_rest token_list_rest(const float *x, size_t n, float least, double unit);
+struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, double unit);
 
 // Returns what a list of the whole vocabulary says: its numbers may be log-probabilities, but it leaves out no token.
-struct row_rest token_list_complete(struct row_rest rest);
+struct row_unlisted token_list_complete(struct row_unlisted unlisted);
 
 // Makes *row of the ids and numbers of s: complete if they are logits or the whole vocabulary, else partial. Removes
 // padding: masked tokens whose id repeats. n_vocab: 0 if unknown. Fails with STATUS_DATA if no token is left, and as

@@ -158,11 +158,11 @@ static void note_reply(const struct job *j, unsigned *noted, const struct seen *
     if (row->facts & ROW_MASKED && note_new(noted, NOTE_MASK))
         message_note("%s: row %" PRIu64 " is of a reply with a sampling mask, which is ignored: the chain here filters",
                      row->file, row->in_file);
-    if (row->logits.rest.logits && note_new(noted, NOTE_LOGITS))
+    if (row->logits.unlisted.logits && note_new(noted, NOTE_LOGITS))
         message_note("%s: row %" PRIu64
                      " lists probabilities that add up to more than 1.02; the numbers are used as logits",
                      row->file, row->in_file);
-    if (!s->result->ok || !s->result->record.partial || row->logits.rest.scale != SCALE_LOGPROBS ||
+    if (!s->result->ok || !s->result->record.partial || row->logits.unlisted.scale != SCALE_LOGPROBS ||
         !note_new(noted, NOTE_FACTOR))
         return;
     const char *const factor = job_factor(j);

@@ -50,7 +50,7 @@ static struct fault fill_values(const struct job *j, struct log *l, const struct
         (emit == EMIT_SCORE && !after_measure(&l->after, c)))
         return fault_memory();
     float *const to = list ? l->after.dense : res->memory;
-    if (emit == EMIT_SCORE && rest_may_hold(c, res->record.scored))
+    if (emit == EMIT_SCORE && unlisted_may_hold(c, res->record.scored))
         *to = NAN;
     else if (emit == EMIT_SCORE)
         *to = logprob(after_logit(&l->after, res->record.scored), &l->after.softmax);

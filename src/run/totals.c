@@ -77,12 +77,12 @@ bool totals_add_partial(struct totals *t, size_t chain, const struct record *r, 
     while (t->n_partial <= chain)
         t->partial[t->n_partial++] = (struct partial_rows){0};
     struct partial_rows *const p = &t->partial[chain];
-    const double held = 1.0 - r->rest;
+    const double held = 1.0 - r->unlisted_weight;
     const size_t listed = row_listed(row);
     p->least = !p->rows || held < p->least ? held : p->least;
     p->most = held > p->most ? held : p->most;
     p->listed = listed > p->listed ? listed : p->listed;
-    p->scale = row->rest.scale;
+    p->scale = row->unlisted.scale;
     p->rows++;
     p->exact += r->exact;
     return true;

@@ -247,11 +247,11 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     if (!fault.code && view->watch)
         fault = view->watch(j->self, row, &w->chooser.log, &w->chooser.cand, res);
     if (exhausted)
-        session_exhausted(q, w->chooser.cand.rest.state != REST_NONE, &res->e);
+        session_exhausted(q, w->chooser.cand.unlisted.state != UNLISTED_NONE, &res->e);
     else
         session_fault(q->recipe, fault, &res->e);
     if (!fault.code)
-        session_record_rest(q, &row->logits, &w->chooser.cand, known, res);
+        session_record_unlisted(q, &row->logits, &w->chooser.cand, known, res);
     // If the options ask for what no such row has, the fault is not the row's.
     res->bad = fault.code && res->e.status == STATUS_DATA && fault.code != FAULT_NO_SIZE;
     return !fault.code;

@@ -91,14 +91,14 @@ static bool reserve_arrays(struct cand *c, size_t n)
     return true;
 }
 
-// Returns the rest of a row, as it is loaded.
-static struct unlisted rest_of(const struct row *row)
+// Returns what is known of a row's unlisted tokens, as it is loaded.
+static struct unlisted unlisted_of(const struct row *row)
 {
-    const struct row_rest *const r = &row->rest;
-    const float slack = r->scale == SCALE_LOGPROBS ? (float)REST_SLACK : 0.0f;
+    const struct row_unlisted *const r = &row->unlisted;
+    const float slack = r->scale == SCALE_LOGPROBS ? (float)LIST_SLACK : 0.0f;
     if (!r->partial)
-        return (struct unlisted){.state = REST_NONE, .scale = r->scale, .slack = slack, .left = LEFT_NONE};
-    return (struct unlisted){.state = r->high > -INFINITY ? REST_LIVE : REST_GONE,
+        return (struct unlisted){.state = UNLISTED_NONE, .scale = r->scale, .slack = slack, .left = LEFT_NONE};
+    return (struct unlisted){.state = r->high > -INFINITY ? UNLISTED_LIVE : UNLISTED_GONE,
                              .scale = r->scale,
                              .slack = slack,
                              .left = LEFT_ALL,
@@ -132,7 +132,7 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
     c->n = c->n_row = row->n;
     c->row_id = row->ids;
     c->n_vocab = row_vocab(row);
-    c->rest = rest_of(row);
+    c->unlisted = unlisted_of(row);
     c->dense = true;
     c->order = CAND_BY_ID;
     c->state = CAND_LOGITS;
@@ -275,7 +275,7 @@ void cand_drop_best(struct cand *c, struct ranks best)
 {
     uint64_t *const key = c->store->key;
     assert(best.n && best.n < c->n);
-    rest_change(&c->rest);
+    unlisted_change(&c->unlisted);
     cand_list(c);
     for (size_t i = 0; i < best.n; i++)
         key[i] = best.at ? best.at[i] : i;

@@ -47,8 +47,8 @@
 
 #include "base/fault.h"
 #include "base/hash.h"
-#include "sample/rest.h"
 #include "sample/row.h"
+#include "sample/unlisted.h"
 
 #include <stdbool.h>
 
@@ -87,7 +87,7 @@ struct cand {
     float *p; // by id while dense
 
     const uint32_t *row_id;        // [n_row] the ids of a sparse row, or NULL
-    struct unlisted rest;          // of a partial row
+    struct unlisted unlisted;      // of a partial row
     const struct history *history; // the tokens before the row
     uint32_t position;             // of the row in its sequence, from 0: its rows are counted,
     bool position_known;           // or the row tells, and counts the prompt's tokens, too
@@ -123,7 +123,7 @@ struct cand {
 // Is the softmax sum of the full row, which stages take by position, known to a list of logits?
 static inline bool cand_knows_sum(const struct cand *c)
 {
-    return c->rest.state == REST_LIVE && c->rest.exp_sum > 0.0f && c->order == CAND_BY_ID;
+    return c->unlisted.state == UNLISTED_LIVE && c->unlisted.exp_sum > 0.0f && c->order == CAND_BY_ID;
 }
 
 // Candidates by rank.
@@ -143,7 +143,8 @@ struct noised {
 // Records a fault, unless there is one already. O(1).
 static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
 {
-    const bool unlisted = c->rest.state == REST_LIVE || (c->rest.state == REST_INEXACT && c->rest.most > 0.0);
+    const bool unlisted =
+        c->unlisted.state == UNLISTED_LIVE || (c->unlisted.state == UNLISTED_INEXACT && c->unlisted.most > 0.0);
     if (!c->fault.code)
         c->fault = (struct fault){code == FAULT_NOTHING_LEFT && unlisted ? FAULT_LIST_MASKED : code, at};
 }
@@ -176,7 +177,7 @@ size_t cand_alive(const struct cand *c, size_t most);
 // ---- changing logits
 
 // For each candidate among ids: logit = f(logit, index of its id in ids, arg). O(ids) on a dense row, O(n) on a list.
-// The rest of a partial row is shifted by f(0, ...).
+// The unlisted tokens of a partial row are shifted by f(0, ...).
 // Records a fault when a logit becomes NaN or +inf.
 typedef float cand_edit_fn(float logit, size_t j, const void *arg);
 void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg);

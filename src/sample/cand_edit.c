@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cand_edit: changes of some tokens' logits, and what they do to the rest of a partial row.
+// cand_edit: changes of some tokens' logits, and what they do to the unlisted tokens of a partial row.
 #include "base/bits.h"
 #include "kern/libm.h"
 #include "sample/cand_private.h"
@@ -12,7 +12,7 @@ static void edit_logit(struct cand *c, size_t at, size_t j, cand_edit_fn *f, con
     if (!(x < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, cand_id(c, at));
     else if (bits_of_f32(x) != bits_of_f32(old)) {
-        rest_move(c, old, x);
+        unlisted_move(c, old, x);
         cand_set_logit(c, at, old, x);
     }
 }
@@ -27,12 +27,12 @@ static double log_add(double a, double b, double sign)
     return (sum > 0.0 ? top + libm_log(sum) : -INFINITY);
 }
 
-// Updates the rest for an edit. f(0, j, arg) is the shift of token ids->id[j].
-static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
+// Updates the bounds of the unlisted tokens for an edit. f(0, j, arg) is the shift of token ids->id[j].
+static void shift_partial(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
 {
-    struct unlisted *const r = &c->rest;
+    struct unlisted *const r = &c->unlisted;
     const double ceiling = r->ceiling; // of each shifted token before the stage
-    const struct row_moments before = rest_moments(c);
+    const struct row_moments before = unlisted_moments(c);
     double shifted = 0.0, squares = 0.0;
     float raised = 0.0f;
     for (size_t j = 0; j < ids->n; j++) {
@@ -42,8 +42,8 @@ static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f,
             squares += (double)by * (double)by;
         }
         if (cand_listed(c, ids->id[j])) {
-            if (by > 0.0f && r->doubtful) // the token may be missing from the full row
-                r->state = REST_INEXACT;
+            if (by > 0.0f && r->low_unsure) // the token may be missing from the full row
+                r->state = UNLISTED_INEXACT;
         } else if (by < 0.0f) {
             r->low = log_add(r->low, log_add(ceiling, ceiling + by, -1), -1);
         } else if (by > 0.0f) {
@@ -52,15 +52,15 @@ static void shift_rest(struct cand *c, const struct idmap *ids, cand_edit_fn *f,
         }
     }
     if (shifted > 0.0)
-        rest_stray(c, &before, shifted, 0.0, squares);
+        unlisted_stray(c, &before, shifted, 0.0, squares);
     if (raised > 0.0f) // and a few roundings: an unlisted token may tie with a listed one in the full row
         r->ceiling += raised + 0x1p-22f * (fabsf(r->ceiling) + raised);
 }
 
 void cand_edit(struct cand *c, const struct idmap *ids, cand_edit_fn *f, const void *arg)
 {
-    if (c->rest.state == REST_LIVE)
-        shift_rest(c, ids, f, arg);
+    if (c->unlisted.state == UNLISTED_LIVE)
+        shift_partial(c, ids, f, arg);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED;
     for (size_t j = 0; c->dense && j < ids->n; j++)

@@ -140,7 +140,7 @@ float cand_exp_sum(struct cand *c)
 {
     struct row_cache *const cache = c->dense && c->store->cached ? c->cache : NULL;
     if (cand_knows_sum(c))
-        return c->rest.exp_sum;
+        return c->unlisted.exp_sum;
     if (cache && cache->exp_sum > 0.0f)
         return cache->exp_sum;
     const float max = cand_exp_max(c);

@@ -19,9 +19,9 @@ float row_logit(const struct row *r, size_t place)
 size_t row_listed(const struct row *r)
 {
     size_t below = 0;
-    for (size_t i = 0; r->rest.partial && i < r->n; i++)
-        below += row_logit(r, i) < r->rest.ceiling;
-    return (below || r->rest.beside) && r->n > 1 ? r->n - 1 : r->n;
+    for (size_t i = 0; r->unlisted.partial && i < r->n; i++)
+        below += row_logit(r, i) < r->unlisted.ceiling;
+    return (below || r->unlisted.beside) && r->n > 1 ? r->n - 1 : r->n;
 }
 
 void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit)

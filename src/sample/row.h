@@ -16,7 +16,7 @@ enum logit_scale {
 };
 
 // What a reader knows of the tokens that a partial row does not list. Zeroed: the row is complete.
-struct row_rest {
+struct row_unlisted {
     enum logit_scale scale; // of a list in a reply or a data set, complete or not
     bool partial;
     float ceiling;    // no unlisted logit is above it
@@ -42,7 +42,7 @@ struct row {
     const uint32_t
         *ids; // [n] of a sparse row: the ids of its logits, strictly rising. NULL: the row is dense, its ids are 0..n-1
     size_t n_vocab; // of a sparse row: the vocabulary size, above every id; 0: unknown
-    struct row_rest rest;
+    struct row_unlisted unlisted;
 };
 
 // The vocabulary size that a row tells, or 0.

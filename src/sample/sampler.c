@@ -43,16 +43,16 @@ void reset_rng(void *self, const struct stage *stage, uint64_t seed) { rng_seed(
 
 void release_rng(void *self) { rng_free(self); }
 
-void apply_with_rest(void *self, struct cand *c, const struct stage *stage) { stage->sampler->apply(self, c, stage); }
+void apply_partial(void *self, struct cand *c, const struct stage *stage) { stage->sampler->apply(self, c, stage); }
 
-void best_with_rest(void *self, struct cand *c, const struct stage *stage)
+void keep_best_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_end(c, rest_knows_best(c, stage->sampler->rest.best));
+    unlisted_remove(c, full_best_known(c, stage->sampler->partial.best));
     stage->sampler->apply(self, c, stage);
 }
 
-void divide_with_rest(void *self, struct cand *c, const struct stage *stage)
+void divide_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_divide(c, (float)stage_first(stage));
+    unlisted_divide(c, (float)stage_first(stage));
     stage->sampler->apply(self, c, stage);
 }

@@ -149,18 +149,18 @@ struct sampler {
     // parameters may differ from those of the row before. All other functions may be NULL.
     void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
-    // How the stage works on a partial row whose rest is live.
+    // How the stage works on a partial row whose unlisted tokens may be candidates.
     struct {
         // Works on the row in place of the sampler's apply, which it may call. It states what the stage does to the
-        // rest, by the functions of sample/rest.h. NULL: the stage depends on the unlisted tokens.
+        // unlisted tokens, by the functions of sample/unlisted.h. NULL: the stage depends on the unlisted tokens.
         void (*apply)(void *self, struct cand *c, const struct stage *stage);
 
         // Returns whether a list of the likeliest tokens, if it is long enough, tells what the stage keeps of the full
         // row. NULL: no list does.
         bool (*ends)(const struct stage *stage);
 
-        size_t best; // for best_with_rest: the number of the best candidates that decide what the stage does
-    } rest;
+        size_t best; // for keep_best_partial: the number of the best candidates that decide what the stage does
+    } partial;
 
     bool learns; // the state has numbers of earlier rows' distributions
 
@@ -246,15 +246,15 @@ bool stage_enabled(const struct stage *stage);
 // A needs_rows or by_chance that is true with any parameters.
 bool stage_always(const struct stage *stage);
 
-// A rest for a sampler that only edits logits with cand_edit, by additions, and for one whose apply calls the functions
-// of sample/rest.h itself.
-void apply_with_rest(void *self, struct cand *c, const struct stage *stage);
+// A partial.apply for a sampler that only edits logits with cand_edit, by additions, and for one whose apply calls the
+// functions of sample/unlisted.h itself.
+void apply_partial(void *self, struct cand *c, const struct stage *stage);
 
-// The rest of a sampler that keeps none but its best candidates: at most as many as `best` of the rest says.
-void best_with_rest(void *self, struct cand *c, const struct stage *stage);
+// The partial.apply of a sampler that keeps none but its best candidates: at most as many as partial.best says.
+void keep_best_partial(void *self, struct cand *c, const struct stage *stage);
 
-// A rest for a sampler that divides all logits by its first parameter.
-void divide_with_rest(void *self, struct cand *c, const struct stage *stage);
+// A partial.apply for a sampler that divides all logits by its first parameter.
+void divide_partial(void *self, struct cand *c, const struct stage *stage);
 
 // A reset for a state that is a struct rng, or begins with one.
 void reset_rng(void *self, const struct stage *stage, uint64_t seed);

@@ -167,7 +167,7 @@ static float draw_from_all(struct cand *c, bool aims, float at, struct rng *rng,
     *place = rng_discrete(rng, c->kern, c->p, c->n, u);
     c->chosen_p = c->p[*place];
     c->chosen = c->id[*place];
-    rest_draw(c, c->p, *u);
+    unlisted_draw(c, c->p, *u);
     return aims ? original[*place] : c->chosen_p;
 }
 

@@ -73,7 +73,7 @@ static void release(void *self) { idmap_free(self); }
 #define BANS(NAME, ROWS)                                                                              \
     {                                                                                                 \
         .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct idmap), .enabled = enabled, \
-        .window = window, .apply = apply, .rest = {apply_with_rest}, .release = release               \
+        .window = window, .apply = apply, .partial = {apply_partial}, .release = release              \
     }
 
 const struct sampler sampler_bans = BANS("bans", params);

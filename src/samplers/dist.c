@@ -11,7 +11,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_draw(c, u);
     else
         cand_draw_any(c);
-    rest_draw(c, NULL, u);
+    unlisted_draw(c, NULL, u);
 }
 
 // One draw a row, of two words, whatever the row.
@@ -22,5 +22,5 @@ const struct sampler sampler_dist = {.name = "dist",
                                      .takes_deferred = true,
                                      .selector = true,
                                      .apply = apply,
-                                     .rest = {apply_with_rest},
+                                     .partial = {apply_partial},
                                      .skip = skip};

@@ -48,7 +48,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         for (size_t k = 0; k < len; k++) {
             const float p = c->p[i + k];
             const uint64_t bits = bits_of(word + 2 * k);
-            if (!to && !rest_is_list(&c->rest) && (double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
+            if (!to && !row_is_list(&c->unlisted) &&
+                (double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
                 continue;
             const float q = noise_of(bits);
             if (to)
@@ -63,7 +64,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         }
     }
     rng_discard(r, 2 * (c->n_vocab - next));
-    rest_choose(c, 1.0 - (double)second / (double)best);
+    unlisted_choose(c, 1.0 - (double)second / (double)best);
     cand_note(c, "noise", best_noise);
 }
 
@@ -74,5 +75,5 @@ const struct sampler sampler_draw_exp = {.name = "draw_exp",
                                          RNG_STATE,
                                          .skips_by_width = true,
                                          .apply = apply,
-                                         .rest = {apply_with_rest},
+                                         .partial = {apply_partial},
                                          .skip = skip};

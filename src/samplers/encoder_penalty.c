@@ -26,14 +26,14 @@ static float favour(float logit, size_t j, const void *arg)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const float by = (float)(1.0 / stage_first(stage));
-    rest_multiply(c, &c->history->prompt, NULL, (double)by);
+    unlisted_multiply(c, &c->history->prompt, NULL, (double)by);
     cand_edit(c, &c->history->prompt, favour, &by);
 }
 
 #define ENCODER_PENALTY(NAME, LETTER, ROWS)                                                         \
     {                                                                                               \
         .name = (NAME), .letter = (LETTER), .foreign = (LETTER) != 0, PARAMS(ROWS, encoder_params), \
-        .reads_prompt = true, .runs = {OTHER_THAN, 1}, .rest = {apply_with_rest}, .apply = apply    \
+        .reads_prompt = true, .runs = {OTHER_THAN, 1}, .partial = {apply_partial}, .apply = apply   \
     }
 
 const struct sampler sampler_encoder_penalty = ENCODER_PENALTY("encoder_penalty", 'v', params);

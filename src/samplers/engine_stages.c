@@ -38,9 +38,9 @@ static const struct param top_k_all[] = {{"top-k", INT_AT(engine_stage_params, k
 // round_f16 (akunu's engines): logits as they arrive there, in half precision.
 static void round_f16(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_needs_logits(c);
-    if (c->rest.state == REST_LIVE)
-        rest_map(c, f32_of_f16(f16_of_f32(c->rest.ceiling)));
+    unlisted_needs_logits(c);
+    if (c->unlisted.state == UNLISTED_LIVE)
+        unlisted_map(c, f32_of_f16(f16_of_f32(c->unlisted.ceiling)));
     cand_round_f16(c);
 }
 
@@ -65,13 +65,13 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_round_f16 = {.name = "round_f16", .scale = READS_LOGITS, .apply = round_f16};
-const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .rest = {apply_with_rest}};
+const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .partial = {apply_partial}};
 
-#define SCALE(NAME, ROWS)                                                                                     \
-    {                                                                                                         \
-        .name = (NAME), PARAMS(ROWS, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale, .rest = { \
-            divide_with_rest                                                                                  \
-        }                                                                                                     \
+#define SCALE(NAME, ROWS)                                                                                        \
+    {                                                                                                            \
+        .name = (NAME), PARAMS(ROWS, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale, .partial = { \
+            divide_partial                                                                                       \
+        }                                                                                                        \
     }
 
 const struct sampler sampler_scale = SCALE("scale", temp);
@@ -134,7 +134,7 @@ const struct sampler sampler_softmax_scaled = {.hands = HANDS_SOFTMAX,
                                                .enabled = filters,
                                                .apply = softmax_scaled};
 const struct sampler sampler_softmax_rank = {
-    .hands = HANDS_SOFTMAX, .name = "softmax_rank", .apply = softmax_rank, .rest = {apply_with_rest}};
+    .hands = HANDS_SOFTMAX, .name = "softmax_rank", .apply = softmax_rank, .partial = {apply_partial}};
 const struct sampler sampler_softmax_id = {.hands = HANDS_SOFTMAX, .name = "softmax_id", .apply = softmax_id};
 
 // ---- cuts
@@ -163,10 +163,10 @@ static void min_p_cut(void *self, struct cand *c, const struct stage *stage)
 }
 
 // The quotient of two p does not depend on unlisted tokens.
-static void min_p_cut_rest(void *self, struct cand *c, const struct stage *stage)
+static void min_p_cut_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_cut_below(c, cand_max(c) + libm_logf(((const struct engine_stage_params *)stage->params)->min_p), 1);
-    if (c->rest.state != REST_LIVE)
+    unlisted_cut_below(c, cand_max(c) + libm_logf(((const struct engine_stage_params *)stage->params)->min_p), 1);
+    if (c->unlisted.state != UNLISTED_LIVE)
         min_p_cut(self, c, stage);
 }
 
@@ -182,9 +182,9 @@ static void top_p_cut(void *self, struct cand *c, const struct stage *stage)
 }
 
 // p sums to 1 without the unlisted tokens, so that the weights tell which candidates stay.
-static void top_p_above_rest(void *self, struct cand *c, const struct stage *stage)
+static void top_p_above_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    if (!rest_keep_best(c, rest_nucleus(c, stage_first(stage)), 1))
+    if (!unlisted_keep_best(c, unlisted_nucleus(c, stage_first(stage)), 1))
         top_p_cut(self, c, stage);
 }
 
@@ -206,10 +206,10 @@ const struct sampler sampler_top_k_prob_all =
     CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters, .distance = distance_top_k);
 const struct sampler sampler_min_p_cut =
     CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_ratio, .runs = {ABOVE, 0},
-        .rest = {min_p_cut_rest, stage_always});
+        .partial = {min_p_cut_partial, stage_always});
 const struct sampler sampler_top_p_above =
     CUT("top_p_above", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_sum, .runs = {BELOW, 1},
-        .rest = {top_p_above_rest, stage_always});
+        .partial = {top_p_above_partial, stage_always});
 const struct sampler sampler_top_p_reach =
     CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_sum, .runs = {BELOW, 1});
 
@@ -233,7 +233,7 @@ static void draw_pcg(void *self, struct cand *c, const struct stage *stage)
     const float u = pcg_f32(self);
     cand_note(c, "draw", u);
     choose_at(c, u * total);
-    rest_draw(c, c->p, (double)u);
+    unlisted_draw(c, c->p, (double)u);
     c->chosen_p /= total;
     if (c->want_p)
         c->kern->divide(c->p, c->n, total);
@@ -253,7 +253,7 @@ static void draw_mt(void *self, struct cand *c, const struct stage *stage)
     const float u = rng_f32(self);
     cand_note(c, "draw", u);
     choose_at(c, u);
-    rest_draw(c, c->p, (double)u);
+    unlisted_draw(c, c->p, (double)u);
 }
 
 static void skip_rng(void *self, uint64_t rows, uint64_t width) { rng_discard(self, rows); }
@@ -262,7 +262,7 @@ const struct sampler sampler_draw_pcg = {.name = "draw_pcg",
                                          .size = sizeof(struct pcg),
                                          .selector = true,
                                          .apply = draw_pcg,
-                                         .rest = {apply_with_rest},
+                                         .partial = {apply_partial},
                                          .reset = reset_pcg,
                                          .skip = skip_pcg};
 const struct sampler sampler_draw_mt = {

@@ -63,7 +63,7 @@ static float plain_last(struct cand *c, const float *distance, float share)
 static void typ_p_ties(void *self, struct cand *c, const struct stage *stage)
 {
     const float share = ((const struct value_params *)stage->params)->value;
-    rest_check_typical(c, (double)share, 1);
+    unlisted_check_typical(c, (double)share, 1);
     const struct normaliser z = cand_softmax_wide(c);
     float *const distance = cand_scratch(c, c->n, sizeof *distance);
     unsigned char *const keep = cand_scratch(c, c->n, 1);
@@ -125,4 +125,4 @@ const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            .runs = {ABOVE, 0},
                                            .apply = top_h_ties,
                                            .distance = compares_terms,
-                                           .rest = {best_with_rest, stage_always, BEST}};
+                                           .partial = {keep_best_partial, stage_always, BEST}};

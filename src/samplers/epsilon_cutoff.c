@@ -42,16 +42,16 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_likely(c, eta ? eta_bound(c, p->value) : p->value, least);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     if (cand_knows_sum(c)) {
-        rest_cut_likely(c, p->value, (size_t)p->min_keep);
+        unlisted_cut_likely(c, p->value, (size_t)p->min_keep);
         return;
     }
-    const struct rest_sum s = rest_sum(c);
+    const struct unlisted_sum s = unlisted_sum(c);
     const double e = p->value;
-    if (!rest_cut_between(c, e * (s.listed + s.low), e * (s.listed + s.high), (size_t)p->min_keep))
+    if (!unlisted_cut_between(c, e * (s.listed + s.low), e * (s.listed + s.high), (size_t)p->min_keep))
         apply(self, c, stage);
 }
 
@@ -62,7 +62,7 @@ const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .runs = {ABOVE, 0},
                                                .apply = apply,
                                                .distance = compares_prob,
-                                               .rest = {rest, stage_always}};
+                                               .partial = {partial, stage_always}};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            .letter = 'u',
                                            .foreign = true,

@@ -12,4 +12,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_greedy = {
-    .name = "greedy", .selector = true, .apply = apply, .rest = {best_with_rest, stage_always, 1}};
+    .name = "greedy", .selector = true, .apply = apply, .partial = {keep_best_partial, stage_always, 1}};

@@ -91,7 +91,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     const uint32_t *const seed = self;
-    rest_needs_logits(c); // sums are rounded to f16
+    unlisted_needs_logits(c); // sums are rounded to f16
     struct gumbel_job job = {c->kern, (c->position + *seed) * 2654435761u, p->value, -INFINITY, UINT32_MAX};
     if (c->dense) {
         const size_t first = cand_argmax(c) / KERN_BLOCK; // the block with the largest logit first: it sets a high mark

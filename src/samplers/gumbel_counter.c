@@ -114,7 +114,7 @@ static void gumbel_philox(void *self, struct cand *c, const struct stage *stage)
     for (size_t i = 0; !c->dense && i < c->n; i++)
         try_token(&job, c->id[i], c->logit[i]);
     c->chosen = job.id;
-    rest_choose(c, (double)job.sum - (double)job.next);
+    unlisted_choose(c, (double)job.sum - (double)job.next);
     c->chosen_p = 0.0f;
     fill_philox_noise(c, &job);
     const bool none = job.sum == -INFINITY;
@@ -162,7 +162,7 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
         for (size_t i = first; i < end; i++) {
             const uint32_t column = by_rank ? (uint32_t)i : c->id[i];
             const uint32_t h = murmur_last(state, column);
-            if (h < least && !to && !rest_is_list(&c->rest))
+            if (h < least && !to && !row_is_list(&c->unlisted))
                 continue;
             const double noise = murmur_noise(h), sum = log_p(c->p[i], by_rank) + noise;
             if (to)
@@ -176,7 +176,7 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
         }
     }
     c->chosen = c->id[chosen];
-    rest_choose(c, best - next);
+    unlisted_choose(c, best - next);
     if (by_rank)
         c->kern->divide(c->p, c->n, (float)c->kern->sum_wide(c->p, c->n, 0.0));
     c->chosen_p = c->p[chosen];
@@ -185,10 +185,10 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
 
 static void reset(void *self, const struct stage *stage, uint64_t seed) { memcpy(self, &seed, sizeof seed); }
 
-#define GUMBEL(NAME, APPLY)                                                                                      \
-    {                                                                                                            \
-        .name = (NAME), .selector = true, .size = sizeof(uint64_t), .apply = (APPLY), .rest = {apply_with_rest}, \
-        .reset = reset                                                                                           \
+#define GUMBEL(NAME, APPLY)                                                                                       \
+    {                                                                                                             \
+        .name = (NAME), .selector = true, .size = sizeof(uint64_t), .apply = (APPLY), .partial = {apply_partial}, \
+        .reset = reset                                                                                            \
     }
 
 const struct sampler sampler_gumbel_philox = GUMBEL("gumbel_philox", gumbel_philox);

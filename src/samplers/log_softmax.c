@@ -17,43 +17,43 @@ static void log_softmax(void *self, struct cand *c, const struct stage *stage)
     const struct normaliser z = cand_normaliser_wide(c);
     if (!c->fault.code)
         cand_map(c, take_logs, &z);
-    rest_writes_logs(c);
+    unlisted_writes_logs(c);
 }
 
-static void log_softmax_rest(void *self, struct cand *c, const struct stage *stage)
+static void log_softmax_partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct normaliser z = cand_normaliser_wide(c);
-    float ceiling = c->rest.ceiling;
+    float ceiling = c->unlisted.ceiling;
     if (c->fault.code)
         return;
     take_logs(c->kern, &ceiling, 1, &z);
-    rest_shift(c, (double)z.max + z.log, ceiling);
+    unlisted_shift(c, (double)z.max + z.log, ceiling);
     cand_map(c, take_logs, &z);
 }
 
 static void top_k_id(void *self, struct cand *c, const struct stage *stage)
 {
     const size_t k = (size_t)((const struct count_params *)stage->params)->count;
-    const size_t width = c->rest.state == REST_NONE ? c->n_row : c->n_vocab; // 0: unknown
+    const size_t width = c->unlisted.state == UNLISTED_NONE ? c->n_row : c->n_vocab; // 0: unknown
     if (width && k >= width)
         cand_fail(c, FAULT_TOP_K, width);
     cand_top_k(c, k < c->n ? k : c->n);
     cand_list_by_id(c);
 }
 
-static void top_k_id_rest(void *self, struct cand *c, const struct stage *stage)
+static void top_k_id_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_top_k(c, (size_t)((const struct count_params *)stage->params)->count);
-    if (c->rest.state != REST_LIVE)
+    unlisted_top_k(c, (size_t)((const struct count_params *)stage->params)->count);
+    if (c->unlisted.state != UNLISTED_LIVE)
         top_k_id(self, c, stage);
 }
 
 const struct sampler sampler_log_softmax = {
-    .name = "log_softmax", .scale = WRITES_LOGPROBS, .apply = log_softmax, .rest = {log_softmax_rest}};
+    .name = "log_softmax", .scale = WRITES_LOGPROBS, .apply = log_softmax, .partial = {log_softmax_partial}};
 const struct sampler sampler_top_k_id = {.name = "top_k_id",
                                          .limits = LIMITS_OTHERWISE,
                                          PARAMS(top_k, count_params),
                                          .runs = {ABOVE, 0},
                                          .apply = top_k_id,
                                          .distance = compares_rank,
-                                         .rest = {top_k_id_rest, stage_always}};
+                                         .partial = {top_k_id_partial, stage_always}};

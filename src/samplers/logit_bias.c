@@ -20,4 +20,4 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_logit_bias = {
-    .name = "logit_bias", .enabled = enabled, .apply = apply, .rest = {apply_with_rest}};
+    .name = "logit_bias", .enabled = enabled, .apply = apply, .partial = {apply_partial}};

@@ -60,8 +60,8 @@ static bool rounding_decides(struct cand *c, size_t alive, float tau, float rang
         next = fmax(next, fmin(w, steepest));
         steepest = fmax(w, steepest);
     }
-    return (steepest > 0.0 && steepest - next < 2 * REST_SLACK) ||
-           floor(tau / (range - 2 * REST_SLACK)) != floor(tau / (range + 2 * REST_SLACK));
+    return (steepest > 0.0 && steepest - next < 2 * LIST_SLACK) ||
+           floor(tau / (range - 2 * LIST_SLACK)) != floor(tau / (range + 2 * LIST_SLACK));
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -79,8 +79,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const float by_tau = alive > 1 ? floorf(p->value / range) : 0.0f;
     if (by_tau > (float)keep)
         keep = by_tau < (float)alive ? (size_t)by_tau : alive;
-    if (rest_is_rounded(&c->rest) && alive > 1 && rounding_decides(c, alive, p->value, range))
-        rest_end(c, false);
+    if (list_is_rounded(&c->unlisted) && alive > 1 && rounding_decides(c, alive, p->value, range))
+        unlisted_remove(c, false);
     cand_top_k(c, keep > least ? keep : least);
 }
 

@@ -17,10 +17,10 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_from(c, cand_max(c) + libm_logf(p->value), p->min_keep ? (size_t)p->min_keep : 1);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    rest_cut_below(c, cand_max(c) + libm_logf(p->value), (size_t)p->min_keep);
+    unlisted_cut_below(c, cand_max(c) + libm_logf(p->value), (size_t)p->min_keep);
     apply(self, c, stage);
 }
 
@@ -30,4 +30,4 @@ const struct sampler sampler_min_p = {.limits = LIMITS_RATIO,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .rest = {rest, stage_always}};
+                                      .partial = {partial, stage_always}};

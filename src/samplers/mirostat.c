@@ -48,7 +48,7 @@ static void draw(struct mirostat_state *s, struct cand *c, size_t k, struct rank
     const size_t at = rng_discrete(&s->rng, c->kern, c->p, c->n, &u);
     c->chosen = c->id[at];
     c->chosen_p = c->p[at];
-    rest_draw(c, c->p, u);
+    unlisted_draw(c, c->p, u);
     cand_note(c, "draw", u);
     const float surprise = -libm_log2f(c->chosen_p);
     cand_note(c, "mu", s->mu);
@@ -95,16 +95,16 @@ static void apply_1(void *self, struct cand *c, const struct stage *stage)
 }
 
 // The list must hold the M best and the k best. The list's rounding must not change k.
-static void rest_1(void *self, struct cand *c, const struct stage *stage)
+static void partial_1(void *self, struct cand *c, const struct stage *stage)
 {
     const struct mirostat_state *const s = self;
-    bool known = c->n_vocab && rest_knows_best(c, M);
+    bool known = c->n_vocab && full_best_known(c, M);
     if (known) {
         const struct head head = cand_rank_head(c, cand_rank_sum(c), 0.0f, M);
         const float k = zipf_k(c, head.p, head.best.n, s->mu), slack = 1e-3f * k;
-        known = k < (float)c->n && whole_k(k - slack) == whole_k(k + slack) && rest_knows_best(c, whole_k(k));
+        known = k < (float)c->n && whole_k(k - slack) == whole_k(k + slack) && full_best_known(c, whole_k(k));
     }
-    rest_end(c, known);
+    unlisted_remove(c, known);
     apply_1(self, c, stage);
 }
 
@@ -144,21 +144,21 @@ static void apply_2(void *self, struct cand *c, const struct stage *stage)
     draw(s, c, keep, head.best, p);
 }
 
-static void rest_2(void *self, struct cand *c, const struct stage *stage)
+static void partial_2(void *self, struct cand *c, const struct stage *stage)
 {
     const struct mirostat_state *const s = self;
-    const struct rest_sum sum = rest_sum(c);
+    const struct unlisted_sum sum = unlisted_sum(c);
     const double least = libm_exp2f(-s->mu); // probability
-    rest_cut_between(c, least * (sum.listed + sum.low), least * (sum.listed + sum.high), 1);
+    unlisted_cut_between(c, least * (sum.listed + sum.low), least * (sum.listed + sum.high), 1);
     apply_2(self, c, stage);
 }
 
-#define VERSION(NAME, APPLY, REST)                                                                                \
+#define VERSION(NAME, APPLY, PARTIAL)                                                                             \
     {                                                                                                             \
         .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
-        .apply = (APPLY), .rest = {(REST), stage_always}, .reset = reset, .needs_rows = stage_always,             \
+        .apply = (APPLY), .partial = {(PARTIAL), stage_always}, .reset = reset, .needs_rows = stage_always,       \
         .by_chance = stage_always, .learns = true, .release = release_rng                                         \
     }
 
-const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, rest_1);
-const struct sampler sampler_mirostat_v2 = VERSION("mirostat_v2", apply_2, rest_2);
+const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, partial_1);
+const struct sampler sampler_mirostat_v2 = VERSION("mirostat_v2", apply_2, partial_2);

@@ -40,10 +40,10 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 }
 
 // If the full row has a single candidate, the list's stays as well.
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
-    if (stage->sampler->foreign && !rest_knows_two(c))
-        rest_end(c, false);
+    if (stage->sampler->foreign && !full_has_two_known(c))
+        unlisted_remove(c, false);
     apply(self, c, stage);
 }
 
@@ -57,7 +57,7 @@ static void release(void *self)
 #define NO_REPEAT_NGRAM(NAME, ROWS, ...)                                                                    \
     {                                                                                                       \
         .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct ngram_state), .runs = {ABOVE, 0}, \
-        .window = window, .apply = apply, .rest = {rest}, .release = release, __VA_ARGS__                   \
+        .window = window, .apply = apply, .partial = {partial}, .release = release, __VA_ARGS__             \
     }
 
 const struct sampler sampler_no_repeat_ngram =

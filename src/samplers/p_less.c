@@ -36,20 +36,21 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_keep_likely(c, (float)agreement_bound(sum, squares, (double)alive, norm), least);
 }
 
-// The squares of the rest's weights add up to the least if all are equal, and to the most if all are at the ceiling.
-static void rest(void *self, struct cand *c, const struct stage *stage)
+// The squares of the unlisted weights add up to the least if all are equal, and to the most if all are at the ceiling.
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    const struct rest_sum s = rest_sum(c);
-    const double most = c->rest.most > 0.0 ? c->rest.most : 1.0;
+    const struct unlisted_sum s = unlisted_sum(c);
+    const double most = c->unlisted.most > 0.0 ? c->unlisted.most : 1.0;
     double certain = 0.0, doubtful = 0.0; // squares
     for (size_t i = 0; i < c->n; i++) {
         const float x = cand_logit(c, i);
-        *(c->rest.doubtful && x < c->rest.ceiling ? &doubtful : &certain) += libm_exp(2.0 * ((double)x - s.max));
+        *(c->unlisted.low_unsure && x < c->unlisted.ceiling ? &doubtful : &certain) +=
+            libm_exp(2.0 * ((double)x - s.max));
     }
     const double least = fmax(s.low, 0.0), low = certain + least * least / most,
-                 high = certain + doubtful + s.high * libm_exp((double)c->rest.ceiling - s.max);
-    if (!rest_cut_between(c, low / (s.listed + s.high), high / (s.listed + s.low), (size_t)p->min_keep))
+                 high = certain + doubtful + s.high * libm_exp((double)c->unlisted.ceiling - s.max);
+    if (!unlisted_cut_between(c, low / (s.listed + s.high), high / (s.listed + s.low), (size_t)p->min_keep))
         apply(self, c, stage);
 }
 
@@ -68,7 +69,7 @@ const struct sampler sampler_p_less = {.name = "p_less",
                                        PARAMS(params, value_params),
                                        .apply = apply,
                                        .distance = distance,
-                                       .rest = {rest, stage_always}};
+                                       .partial = {partial, stage_always}};
 const struct sampler sampler_p_less_norm = {.name = "p_less_norm",
                                             .letter = 'z',
                                             .foreign = true,

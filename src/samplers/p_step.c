@@ -31,21 +31,21 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 // Returns how many stand before the step, which lies in the head; 0: it does not; SIZE_MAX: rounding decides.
 static size_t count_before_step(struct cand *c, float step)
 {
-    const size_t head = rest_head(c);
+    const size_t head = listed_head(c);
     const struct ranks best = head ? cand_rank(c, head) : (struct ranks){NULL, 0};
     for (size_t i = 1; i < best.n; i++) {
         const double x = cand_logit(c, best.at[i]), before = cand_logit(c, best.at[i - 1]),
                      ratio = libm_exp(x - before);
-        if (ratio < step * (1.0 + REST_SLACK))
-            return ratio < step * (1.0 - REST_SLACK) ? i : SIZE_MAX;
+        if (ratio < step * (1.0 + LIST_SLACK))
+            return ratio < step * (1.0 - LIST_SLACK) ? i : SIZE_MAX;
     }
     return head ? 0 : SIZE_MAX;
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    if (!rest_keep_best(c, count_before_step(c, p->value), (size_t)p->min_keep))
+    if (!unlisted_keep_best(c, count_before_step(c, p->value), (size_t)p->min_keep))
         apply(self, c, stage);
 }
 
@@ -67,4 +67,4 @@ const struct sampler sampler_p_step = {.name = "p_step",
                                        .runs = {ABOVE, 0},
                                        .apply = apply,
                                        .distance = distance,
-                                       .rest = {rest, stage_always}};
+                                       .partial = {partial, stage_always}};

@@ -161,7 +161,7 @@ static void edit_seen(struct penalties_state *s, struct cand *c, const struct st
     const bool whole = part == HISTORY_ALL;
     const struct penalties_job job = {stage->params, &s->seen, whole ? NULL : &s->part};
     if (tally_update(&s->seen, c->history, seen) && (whole || tally_update(&s->part, c->history, part))) {
-        rest_multiply(c, &s->seen.tokens, s->seen.count, by);
+        unlisted_multiply(c, &s->seen.tokens, s->seen.count, by);
         cand_edit(c, &s->seen.tokens, f, &job);
     } else {
         cand_fail(c, FAULT_MEMORY, 0);
@@ -190,7 +190,7 @@ static void penalties_vllm(void *self, struct cand *c, const struct stage *stage
 }
 
 // A negative amount raises a logit before the factor: a negative one by more than f(0), by which cand_edit bounds the
-// rest. A factor below 1 states that unlisted tokens may rise.
+// unlisted tokens. A factor below 1 states that unlisted tokens may rise.
 static void penalties_output(void *self, struct cand *c, const struct stage *stage)
 {
     const struct penalties_params *const p = stage->params;
@@ -215,7 +215,7 @@ static void release(void *self)
 #define PENALTIES(NAME, LETTER, ROWS, APPLY)                                                                        \
     {                                                                                                               \
         .name = (NAME), .letter = (LETTER), PARAMS(ROWS, penalties_params), .size = sizeof(struct penalties_state), \
-        .enabled = enabled, .window = window, .apply = (APPLY), .rest = {apply_with_rest}, .release = release       \
+        .enabled = enabled, .window = window, .apply = (APPLY), .partial = {apply_partial}, .release = release      \
     }
 
 const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params, penalties);

@@ -413,23 +413,23 @@ static void scatter_best(struct scatter_state *s, struct cand *c, const struct s
     }
     cand_measure(c, ACTS, 1.0);
     scatter(s, c, stage);
-    rest_writes_logs(c);
+    unlisted_writes_logs(c);
 }
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     cand_measure(c, ACTS, 0.0);
-    if (rest_has_two(c) && collides(self, c, stage->params))
+    if (full_has_two(c) && collides(self, c, stage->params))
         scatter_best(self, c, stage);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct scatter_params *const p = stage->params;
     cand_measure(c, ACTS, 0.0);
-    if (!rest_has_two(c) || !collides(self, c, p))
+    if (!full_has_two(c) || !collides(self, c, p))
         return;
-    rest_end(c, p->k > 0 && rest_knows_best(c, (size_t)p->k));
+    unlisted_remove(c, p->k > 0 && full_best_known(c, (size_t)p->k));
     scatter_best(self, c, stage);
 }
 
@@ -461,7 +461,7 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         .window = window,
                                         .measures = measures,
                                         .apply = apply,
-                                        .rest = {rest, stage_always},
+                                        .partial = {partial, stage_always},
                                         .reset = reset_rng,
                                         .needs_rows = needs_rows,
                                         .by_chance = needs_rows,

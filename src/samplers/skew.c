@@ -32,8 +32,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     }
     c->kern->log(c->logit, c->logit, c->n);
     c->order = CAND_UNSORTED;
-    rest_check_order(c, NULL); // equal logits differ by what the sums are rounded
-    rest_writes_logs(c);
+    unlisted_check_order(c, NULL); // equal logits differ by what the sums are rounded
+    unlisted_writes_logs(c);
 }
 
 const struct sampler sampler_skew = {.name = "skew",

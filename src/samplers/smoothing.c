@@ -33,27 +33,27 @@ static struct bend bend_of(const struct cand *c, const struct smoothing_params *
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct bend bend = bend_of(c, stage->params);
-    const bool list = rest_is_list(&c->rest);
+    const bool list = row_is_list(&c->unlisted);
     float *const before = list ? cand_scratch(c, c->n, sizeof *before) : NULL;
     for (size_t i = 0; before && i < c->n; i++)
         before[i] = cand_logit(c, i);
     cand_map(c, smooth, &bend);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED; // a curve above 3 lifts some above the top
-    rest_check_order(c, before);
+    unlisted_check_order(c, before);
 }
 
 // Up to a curve of 3 logits keep their order.
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct smoothing_params *const p = stage->params;
     const struct bend bend = bend_of(c, p);
-    float ceiling = c->rest.ceiling;
+    float ceiling = c->unlisted.ceiling;
     smooth(c->kern, &ceiling, 1, &bend);
-    if (p->curve <= 3.0f && rest_head(c))
-        rest_map(c, ceiling);
+    if (p->curve <= 3.0f && listed_head(c))
+        unlisted_map(c, ceiling);
     else
-        rest_end(c, false);
+        unlisted_remove(c, false);
     apply(self, c, stage);
 }
 
@@ -64,4 +64,4 @@ const struct sampler sampler_smoothing = {.name = "smoothing",
                                           PARAMS(params, smoothing_params),
                                           .runs = {ABOVE, 0},
                                           .apply = apply,
-                                          .rest = {rest}};
+                                          .partial = {partial}};

@@ -153,16 +153,16 @@ static size_t count_above(const struct cand *c, float min_p)
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
         n += cand_logit(c, i) >= floor;
-    if (rest_is_near(c, floor))
+    if (listed_is_near(c, floor))
         return SIZE_MAX;
-    return floor > c->rest.ceiling + (float)REST_SLACK ? n : 0;
+    return floor > c->unlisted.ceiling + (float)LIST_SLACK ? n : 0;
 }
 
 // Each cut keeps a number of the best of the full row, so that the least of these numbers stays.
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct cut_params *const cut = stage->params;
-    const size_t head = rest_head(c);
+    const size_t head = listed_head(c);
     size_t kept = SIZE_MAX;
     bool known = head > 0 || !cuts(cut);
     if (cut->k > 0)
@@ -170,17 +170,18 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     if (cut->min_p > 0.0f)
         known = known && lower_kept(&kept, count_above(c, cut->min_p));
     if (cut->top_p < 1.0f)
-        known = known && lower_kept(&kept, rest_nucleus(c, cut->top_p));
+        known = known && lower_kept(&kept, unlisted_nucleus(c, cut->top_p));
     if (known && kept == SIZE_MAX) { // all of the head stays
         cand_softmax_wide(c);
         if (cuts(cut)) {
-            rest_may_cut(c);
+            unlisted_may_cut(c);
             cand_top_k_by_p(c, c->n);
         }
         return;
     }
-    rest_end(c, known && rest_is_rounded(&c->rest) && rest_knows_best(c, kept)); // bits of p need the full row
-    if (c->rest.state == REST_INEXACT) {
+    unlisted_remove(c,
+                    known && list_is_rounded(&c->unlisted) && full_best_known(c, kept)); // bits of p need the full row
+    if (c->unlisted.state == UNLISTED_INEXACT) {
         apply(self, c, stage);
         return;
     }
@@ -189,7 +190,7 @@ static void rest(void *self, struct cand *c, const struct stage *stage)
     cand_top_k_by_p(c, c->n);
 }
 
-static bool ends_rest(const struct stage *stage) { return cuts(stage->params); }
+static bool ends_partial(const struct stage *stage) { return cuts(stage->params); }
 
 // A candidate stays if it exceeds no limit: the number that exceeds its limit most, or comes nearest to it, decides.
 static double distance(const struct stage *stage, const struct compared *of)
@@ -212,5 +213,8 @@ static double distance(const struct stage *stage, const struct compared *of)
     return fabs(excess);
 }
 
-const struct sampler sampler_softmax_cut = {
-    .name = "softmax_cut", PARAMS(params, cut_params), .apply = apply, .distance = distance, .rest = {rest, ends_rest}};
+const struct sampler sampler_softmax_cut = {.name = "softmax_cut",
+                                            PARAMS(params, cut_params),
+                                            .apply = apply,
+                                            .distance = distance,
+                                            .partial = {partial, ends_partial}};

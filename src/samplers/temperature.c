@@ -40,8 +40,8 @@ static void divide_all(const struct kern *kern, float *x, size_t n, const void *
 
 static void apply_temperature(struct cand *c, float temp)
 {
-    if (temp > 0.0f && temp < LEAST_OF_LISTS && c->rest.scale == SCALE_LOGPROBS)
-        rest_mask(c, false);
+    if (temp > 0.0f && temp < LEAST_OF_LISTS && c->unlisted.scale == SCALE_LOGPROBS)
+        unlisted_mask(c, false);
     if (temp <= 0.0f)
         cand_mask_all_but_max(c);
     else
@@ -68,7 +68,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     }
     if (c->n < 2)
         return;
-    rest_needs_count(c);
+    unlisted_needs_count(c);
     const float temp = temp_of_entropy(c, p);
     if (c->fault.code || cand_defer(c, temp))
         return;
@@ -76,21 +76,21 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     apply_temperature(c, temp);
 }
 
-static bool ends_rest(const struct stage *stage)
+static bool ends_partial(const struct stage *stage)
 {
     const struct temperature_params *const p = stage->params;
     return p->temp <= 0.0f && !(p->range > 0.0f);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct temperature_params *const p = stage->params;
     if (p->range > 0.0f)
-        rest_end(c, false);
+        unlisted_remove(c, false);
     else if (p->temp <= 0.0f)
-        rest_mask(c, rest_knows_best(c, 1));
+        unlisted_mask(c, full_best_known(c, 1));
     else
-        rest_divide(c, p->temp);
+        unlisted_divide(c, p->temp);
     apply(self, c, stage);
 }
 
@@ -101,4 +101,4 @@ const struct sampler sampler_temperature = {.name = "temperature",
                                             .takes_deferred = true,
                                             .enabled = enabled,
                                             .apply = apply,
-                                            .rest = {rest, ends_rest}};
+                                            .partial = {partial, ends_partial}};

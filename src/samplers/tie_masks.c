@@ -31,15 +31,15 @@ static void top_k_ties(void *self, struct cand *c, const struct stage *stage)
     cand_keep_from(c, cand_logit(c, best.at[k - 1]), 1);
 }
 
-static void top_k_ties_rest(void *self, struct cand *c, const struct stage *stage)
+static void top_k_ties_partial(void *self, struct cand *c, const struct stage *stage)
 {
     const size_t k = (size_t)((const struct tie_params *)stage->params)->k;
-    if (k > rest_head(c)) {
-        rest_may_cut(c);
+    if (k > listed_head(c)) {
+        unlisted_may_cut(c);
         return;
     }
     const struct ranks best = cand_rank(c, k);
-    rest_end(c, cand_logit(c, best.at[k - 1]) > c->rest.ceiling);
+    unlisted_remove(c, cand_logit(c, best.at[k - 1]) > c->unlisted.ceiling);
     top_k_ties(self, c, stage);
 }
 
@@ -75,15 +75,15 @@ static void min_p_log(void *self, struct cand *c, const struct stage *stage)
     cand_keep_from(c, cand_max(c) + (float)libm_log(share), 1);
 }
 
-static void min_p_prob_rest(void *self, struct cand *c, const struct stage *stage)
+static void min_p_prob_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_cut_below(c, cand_max(c) + libm_logf(((const struct tie_params *)stage->params)->value), 1);
+    unlisted_cut_below(c, cand_max(c) + libm_logf(((const struct tie_params *)stage->params)->value), 1);
     min_p_prob(self, c, stage);
 }
 
-static void min_p_log_rest(void *self, struct cand *c, const struct stage *stage)
+static void min_p_log_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    rest_cut_below(c, cand_max(c) + (float)libm_log(((const struct tie_params *)stage->params)->min_p), 1);
+    unlisted_cut_below(c, cand_max(c) + (float)libm_log(((const struct tie_params *)stage->params)->min_p), 1);
     min_p_log(self, c, stage);
 }
 
@@ -102,14 +102,14 @@ static void epsilon_ties(void *self, struct cand *c, const struct stage *stage)
 }
 
 // The largest weight is 1. If its p is below epsilon, all that tie with it stay.
-static void epsilon_ties_rest(void *self, struct cand *c, const struct stage *stage)
+static void epsilon_ties_partial(void *self, struct cand *c, const struct stage *stage)
 {
     const double e = ((const struct tie_params *)stage->params)->value;
-    const struct rest_sum s = rest_sum(c);
+    const struct unlisted_sum s = unlisted_sum(c);
     const double low = e * (s.listed + s.low), high = e * (s.listed + s.high);
     if (low > 1.0)
-        rest_end(c, false);
-    if (low > 1.0 || !rest_cut_between(c, low, high, 1))
+        unlisted_remove(c, false);
+    if (low > 1.0 || !unlisted_cut_between(c, low, high, 1))
         epsilon_ties(self, c, stage);
 }
 
@@ -132,18 +132,18 @@ static void eta_ties(void *self, struct cand *c, const struct stage *stage)
         keep_from_p(c, &z, fminf(eta_value, sqrtf(eta_value) * kern_expf(-entropy_wide(c, &z))));
 }
 
-#define TIES(NAME, ROWS, LIMITS, DISTANCE, APPLY, ...)                                                           \
-    {                                                                                                            \
-        .name = (NAME), PARAMS(ROWS, tie_params), .limits = (LIMITS), .runs = {ABOVE, 0}, .rest = {__VA_ARGS__}, \
-        .apply = (APPLY), .distance = (DISTANCE)                                                                 \
+#define TIES(NAME, ROWS, LIMITS, DISTANCE, APPLY, ...)                                                              \
+    {                                                                                                               \
+        .name = (NAME), PARAMS(ROWS, tie_params), .limits = (LIMITS), .runs = {ABOVE, 0}, .partial = {__VA_ARGS__}, \
+        .apply = (APPLY), .distance = (DISTANCE)                                                                    \
     }
 
 const struct sampler sampler_top_k_ties =
-    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, compares_rank, top_k_ties, top_k_ties_rest, stage_always);
+    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, compares_rank, top_k_ties, top_k_ties_partial, stage_always);
 const struct sampler sampler_min_p_prob =
-    TIES("min_p_prob", min_p, LIMITS_RATIO, NULL, min_p_prob, min_p_prob_rest, stage_always);
+    TIES("min_p_prob", min_p, LIMITS_RATIO, NULL, min_p_prob, min_p_prob_partial, stage_always);
 const struct sampler sampler_min_p_log =
-    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, compares_ratio, min_p_log, min_p_log_rest, stage_always);
+    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, compares_ratio, min_p_log, min_p_log_partial, stage_always);
 const struct sampler sampler_epsilon_ties =
-    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, compares_prob, epsilon_ties, epsilon_ties_rest, stage_always);
+    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, compares_prob, epsilon_ties, epsilon_ties_partial, stage_always);
 const struct sampler sampler_eta_ties = TIES("eta_ties", eta, LIMITS_OTHERWISE, compares_eta, eta_ties, NULL);

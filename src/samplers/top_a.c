@@ -34,12 +34,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_cut(c, 16.7f, (size_t)p->min_keep, keep_above_bound, p);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    const struct rest_sum s = rest_sum(c);
+    const struct unlisted_sum s = unlisted_sum(c);
     const double a = p->value;
-    if (rest_cut_between(c, a / (s.listed + s.high), a / (s.listed + s.low), (size_t)p->min_keep))
+    if (unlisted_cut_between(c, a / (s.listed + s.high), a / (s.listed + s.low), (size_t)p->min_keep))
         cand_sort(c);
     else
         apply(self, c, stage);
@@ -58,4 +58,4 @@ const struct sampler sampler_top_a = {.name = "top_a",
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
                                       .distance = distance,
-                                      .rest = {rest, stage_always}};
+                                      .partial = {partial, stage_always}};

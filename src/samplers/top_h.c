@@ -36,4 +36,4 @@ const struct sampler sampler_top_h = {.name = "top_h",
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
                                       .distance = compares_terms,
-                                      .rest = {best_with_rest, stage_always, BEST}};
+                                      .partial = {keep_best_partial, stage_always, BEST}};

@@ -14,11 +14,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_top_k(c, (size_t)p->count);
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const size_t k = (size_t)((const struct count_params *)stage->params)->count;
-    rest_top_k(c, k);
-    cand_top_k(c, c->rest.state == REST_LIVE ? c->n : k);
+    unlisted_top_k(c, k);
+    cand_top_k(c, c->unlisted.state == UNLISTED_LIVE ? c->n : k);
 }
 
 const struct sampler sampler_top_k = {.limits = LIMITS_RANK,
@@ -27,4 +27,4 @@ const struct sampler sampler_top_k = {.limits = LIMITS_RANK,
                                       PARAMS(params, count_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
-                                      .rest = {rest, stage_always}};
+                                      .partial = {partial, stage_always}};

@@ -17,32 +17,32 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (c->n < 2 || max == -INFINITY)
         return;
     const float floor = max - p->value * cand_deviation(c);
-    for (size_t i = 0; rest_is_rounded(&c->rest) && i < c->n; i++)
-        if (cand_logit(c, i) < max && fabsf(cand_logit(c, i) - floor) < (float)REST_SLACK)
-            rest_end(c, false);
+    for (size_t i = 0; list_is_rounded(&c->unlisted) && i < c->n; i++)
+        if (cand_logit(c, i) < max && fabsf(cand_logit(c, i) - floor) < (float)LIST_SLACK)
+            unlisted_remove(c, false);
     cand_mask_below(c, floor);
 }
 
 // Only a list of logits tells the deviation of the full row, or bounds of it once logits have changed. The full row's
 // limit then lies between two, and the result is known if no candidate does. The largest logit must be listed.
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const float value = ((const struct value_params *)stage->params)->value, max = cand_max(c);
     float low_sd = 0.0f, high_sd = 0.0f;
-    bool known = max >= c->rest.ceiling && rest_deviation(c, &low_sd, &high_sd);
+    bool known = max >= c->unlisted.ceiling && unlisted_deviation(c, &low_sd, &high_sd);
     const float floor = max - value * high_sd, high = max - value * low_sd;
-    known = known && (floor > c->rest.ceiling || high <= c->rest.ceiling);
+    known = known && (floor > c->unlisted.ceiling || high <= c->unlisted.ceiling);
     for (size_t i = 0; known && floor < high && i < c->n; i++)
         known = cand_logit(c, i) < floor || cand_logit(c, i) >= high;
     if (!known) {
-        rest_end(c, false);
+        unlisted_remove(c, false);
         apply(self, c, stage);
         return;
     }
-    if (floor > c->rest.ceiling)
-        rest_mask(c, true);
+    if (floor > c->unlisted.ceiling)
+        unlisted_mask(c, true);
     else
-        rest_may_shrink(c);
+        unlisted_may_shrink(c);
     cand_mask_below(c, floor);
 }
 
@@ -65,4 +65,4 @@ const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,
                                             .runs = {ABOVE, 0},
                                             .apply = apply,
                                             .distance = distance,
-                                            .rest = {rest}};
+                                            .partial = {partial}};

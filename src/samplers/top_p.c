@@ -26,17 +26,17 @@ static bool keep(struct cand *c, const struct stage *stage)
 
 static void apply(void *self, struct cand *c, const struct stage *stage) { keep(c, stage); }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     if (cand_knows_sum(c)) {
         if (keep(c, stage))
-            rest_end(c, rest_knows_best(c, c->n));
+            unlisted_remove(c, full_best_known(c, c->n));
         else
-            rest_may_cut(c);
+            unlisted_may_cut(c);
         return;
     }
-    if (!rest_keep_best(c, rest_nucleus(c, p->value), (size_t)p->min_keep))
+    if (!unlisted_keep_best(c, unlisted_nucleus(c, p->value), (size_t)p->min_keep))
         apply(self, c, stage);
 }
 
@@ -47,10 +47,10 @@ const struct sampler sampler_top_p = {.limits = LIMITS_SUM,
                                       PARAMS(params, value_params),
                                       .runs = {BELOW, 1},
                                       .apply = apply,
-                                      .rest = {rest, stage_always}};
+                                      .partial = {partial, stage_always}};
 const struct sampler sampler_top_p_past = {.limits = LIMITS_SUM,
                                            .name = "top_p_past",
                                            PARAMS(past_params, value_params),
                                            .runs = {BELOW, 1},
                                            .apply = apply,
-                                           .rest = {rest, stage_always}};
+                                           .partial = {partial, stage_always}};

@@ -113,18 +113,18 @@ static float tail_of(const struct stage *stage)
     return stage->sampler->params == narrow ? 1.0f - p->top_p_f32 : (float)(1.0 - p->top_p);
 }
 
-static void rising_rest(void *self, struct cand *c, const struct stage *stage)
+static void rising_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    const size_t kept = rest_nucleus(c, 1.0 - (double)tail_of(stage));
-    if (!kept && rest_head(c)) {
-        rest_may_cut(c);
+    const size_t kept = unlisted_nucleus(c, 1.0 - (double)tail_of(stage));
+    if (!kept && listed_head(c)) {
+        unlisted_may_cut(c);
         return;
     }
     // The higher ids of tied candidates at the boundary stay, but a list has the lower ones.
     const struct ranks head = cand_rank(c, kept && kept < SIZE_MAX ? kept : 1);
     const float last = cand_logit(c, head.at[head.n - 1]);
-    rest_end(c, kept && kept < SIZE_MAX && last > c->rest.ceiling);
-    if (c->rest.state == REST_INEXACT) {
+    unlisted_remove(c, kept && kept < SIZE_MAX && last > c->unlisted.ceiling);
+    if (c->unlisted.state == UNLISTED_INEXACT) {
         stage->sampler->apply(self, c, stage);
         return;
     }
@@ -173,10 +173,10 @@ static double distance(const struct stage *stage, const struct compared *of)
     return distance_of_sum(of, 1.0 - (double)tail_of(stage));
 }
 
-#define RISING(NAME, ROWS, ENABLED, APPLY)                                                                \
-    {                                                                                                     \
-        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1},      \
-        .enabled = (ENABLED), .rest = {rising_rest, stage_always}, .apply = (APPLY), .distance = distance \
+#define RISING(NAME, ROWS, ENABLED, APPLY)                                                                      \
+    {                                                                                                           \
+        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1},            \
+        .enabled = (ENABLED), .partial = {rising_partial, stage_always}, .apply = (APPLY), .distance = distance \
     }
 
 const struct sampler sampler_top_p_rising = RISING("top_p_rising", wide, NULL, top_p_rising);

@@ -123,7 +123,7 @@ static size_t choose_ranks(const struct cand *c, const struct head *head, float 
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    rest_check_typical(c, (double)p->value, (size_t)p->min_keep);
+    unlisted_check_typical(c, (double)p->value, (size_t)p->min_keep);
     cand_sort_if_flat(c, 7.0f, 64); // most candidates are needed
     uint32_t *const mirror = cand_scratch(c, c->n, sizeof *mirror), *const order = cand_scratch(c, c->n, sizeof *order);
     float *const score = cand_scratch(c, c->n + STEP, sizeof *score), sum = cand_rank_sum(c),

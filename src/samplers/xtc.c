@@ -60,17 +60,17 @@ static void drop(struct cand *c, const struct xtc_params *p)
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct xtc_params *const p = stage->params;
-    if (!rest_has_two(c) || !acts(self, c, p))
+    if (!full_has_two(c) || !acts(self, c, p))
         return;
     if (p->min_keep > 1) // which masked candidates count for
-        rest_needs_count(c);
+        unlisted_needs_count(c);
     drop(c, p);
 }
 
-// Returns how many of the best reach the threshold, if that is certain; else SIZE_MAX. The rest counts in the sum.
+// Returns how many of the best reach the threshold, if that is certain; else SIZE_MAX. The sum has the unlisted tokens.
 static size_t count_top(struct cand *c, const struct xtc_params *p)
 {
-    const struct rest_sum s = rest_sum(c);
+    const struct unlisted_sum s = unlisted_sum(c);
     const double at_low = (double)p->threshold * (s.listed + s.low), at_high = p->threshold * (s.listed + s.high);
     size_t low = 0, high = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -78,17 +78,17 @@ static size_t count_top(struct cand *c, const struct xtc_params *p)
         low += w >= at_low;
         high += w >= at_high;
     }
-    return low == high && at_low > libm_exp((double)c->rest.ceiling - s.max) ? low : SIZE_MAX;
+    return low == high && at_low > libm_exp((double)c->unlisted.ceiling - s.max) ? low : SIZE_MAX;
 }
 
-static void rest(void *self, struct cand *c, const struct stage *stage)
+static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const struct xtc_params *const p = stage->params;
-    if (!rest_has_two(c) || !acts(self, c, p))
+    if (!full_has_two(c) || !acts(self, c, p))
         return;
-    const size_t top = count_top(c, p), head = rest_head(c);
+    const size_t top = count_top(c, p), head = listed_head(c);
     if (top >= 2 && (top > head || head < top - 1 + (size_t)p->min_keep)) {
-        rest_end(c, false);
+        unlisted_remove(c, false);
         if (c->n >= 2)
             drop(c, p);
         return;
@@ -116,6 +116,6 @@ const struct sampler sampler_xtc = {.name = "xtc",
                                     .enabled = enabled,
                                     .apply = apply,
                                     .distance = distance,
-                                    .rest = {rest},
+                                    .partial = {partial},
                                     .by_chance = by_chance,
                                     .needs_rows = stage_always}; // a draw only where there are candidates enough

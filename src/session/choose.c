@@ -42,11 +42,11 @@ static struct fault run_masked(struct chooser *ch, struct session *q, const stru
     struct row masked = *row;
     masked.type = DTYPE_F32;
     masked.data = ch->masked;
-    masked.rest.low = -INFINITY; // any part of the rest may be masked
-    masked.rest.ranked = 0;
-    masked.rest.exp_sum = masked.rest.deviation = 0.0f;
+    masked.unlisted.low = -INFINITY; // any of them may be masked
+    masked.unlisted.ranked = 0;
+    masked.unlisted.exp_sum = masked.unlisted.deviation = 0.0f;
     if (!mask)
-        masked.rest.high = -INFINITY; // a listed token is forced
+        masked.unlisted.high = -INFINITY; // a listed token is forced
     ch->cand.kern->widen[row->type](ch->masked, row->data, row->n);
     for (size_t i = 0; i < row->n; i++) {
         const size_t id = row->ids ? row->ids[i] : i;
@@ -76,9 +76,9 @@ static struct fault run_forced(struct chooser *ch, struct session *q, const stru
         return fault;
     }
     fault = run_masked(ch, q, row, MASK_REASONING, NULL, 0, token);
-    if (!fault.code && rest_is_list(&ch->cand.rest)) {
-        rest_mask(&ch->cand, true);
-        ch->cand.rest.unsure = ch->cand.rest.unsure || row->n < 2;
+    if (!fault.code && row_is_list(&ch->cand.unlisted)) {
+        unlisted_mask(&ch->cand, true);
+        ch->cand.unlisted.draw_unsure = ch->cand.unlisted.draw_unsure || row->n < 2;
     }
     return fault;
 }
@@ -98,11 +98,11 @@ struct fault choose_token(struct chooser *ch, struct session *q, const struct ro
         return fault;
     *masked = true;
     if (!force) {
-        const struct unlisted first = ch->cand.rest; // of the first pass
+        const struct unlisted first = ch->cand.unlisted; // of the first pass
         fault = run_under_grammar(ch, q, row);
-        ch->cand.rest.unsure = ch->cand.rest.unsure || first.unsure;
-        if (!rest_is_exact(&first)) // another token might have fitted
-            rest_end(&ch->cand, false);
+        ch->cand.unlisted.draw_unsure = ch->cand.unlisted.draw_unsure || first.draw_unsure;
+        if (!unlisted_exact(&first)) // another token might have fitted
+            unlisted_remove(&ch->cand, false);
         return fault;
     }
     fault.code = FAULT_ALL_MASKED;

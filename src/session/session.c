@@ -288,18 +288,19 @@ static void add_doubt(struct session *q, int64_t known)
     q->doubt |= DOUBT_NUMBERS | (known < 0 ? DOUBT_TOKENS : 0u) | (q->matcher ? DOUBT_PASSES : 0u);
 }
 
-void session_record_rest(struct session *q, const struct row *row, const struct cand *c, int64_t known,
-                         struct result *res)
+void session_record_unlisted(struct session *q, const struct row *row, const struct cand *c, int64_t known,
+                             struct result *res)
 {
-    const bool list = row->rest.partial || row->rest.scale == SCALE_LOGPROBS;
+    const bool list = row->unlisted.partial || row->unlisted.scale == SCALE_LOGPROBS;
     if (!list && !(q->doubt & DOUBT_LISTS))
         return;
-    const bool carried = q->doubt & depends_on(q->recipe), exact = rest_is_exact(&c->rest) && !carried;
-    // The shown rest of a list of all tokens is 0. It is shown if something else is in doubt.
-    res->record.partial = row->rest.partial || !exact;
-    res->record.rest = row->rest.weight;
+    const bool carried = q->doubt & depends_on(q->recipe), exact = unlisted_exact(&c->unlisted) && !carried;
+    // The shown weight of a complete list is 0. It is shown if something else is in doubt.
+    res->record.partial = row->unlisted.partial || !exact;
+    res->record.unlisted_weight = row->unlisted.weight;
     res->record.exact = exact;
-    q->doubt |= DOUBT_LISTS | (c->rest.unsure || carried ? DOUBT_DRAWS : 0u) | (c->rest.unsure ? DOUBT_NUMBERS : 0u);
+    q->doubt |= DOUBT_LISTS | (c->unlisted.draw_unsure || carried ? DOUBT_DRAWS : 0u) |
+                (c->unlisted.draw_unsure ? DOUBT_NUMBERS : 0u);
     if (!exact)
         add_doubt(q, known);
 }

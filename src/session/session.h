@@ -96,8 +96,8 @@ bool session_fault(const struct recipe *recipe, struct fault fault, struct err *
 
 // Records whether the outcome of a row is that of the full row, if the sequence has lists. Everything that is said of
 // exact rows is read from the record. known: the token that follows the row, or -1.
-void session_record_rest(struct session *q, const struct row *row, const struct cand *c, int64_t known,
-                         struct result *res);
+void session_record_unlisted(struct session *q, const struct row *row, const struct cand *c, int64_t known,
+                             struct result *res);
 
 // Records that a row failed: the full row might not have.
 void session_doubt_failed(struct session *q, int64_t known);

@@ -61,14 +61,14 @@ static size_t load_both(struct agreement_scratch *s, const struct kern *kern, co
 struct side {
     const float *x; // [n]
     size_t n;
-    const struct row_rest *rest;
+    const struct row_unlisted *unlisted;
     double log_sum;           // ln(sum e^x); the unlisted tokens of a partial row add the row's weight
     double others, error;     // probability of its unlisted tokens, and how far that may be off, as lists are rounded
     struct ranked best[BEST]; // the likeliest tokens, the likeliest first: id is the place, p the logit
     size_t n_best;
 };
 
-static double log_sum(const float *x, size_t n, const struct row_rest *rest)
+static double log_sum(const float *x, size_t n, const struct row_unlisted *unlisted)
 {
     double max = -INFINITY, sum = 0.0;
     for (size_t i = 0; i < n; i++)
@@ -76,15 +76,15 @@ static double log_sum(const float *x, size_t n, const struct row_rest *rest)
     assert(max > -INFINITY);
     for (size_t i = 0; i < n; i++)
         sum += libm_exp((double)x[i] - max);
-    return max + libm_log(sum + (rest->partial ? libm_exp(rest->sum - max) : 0.0));
+    return max + libm_log(sum + (unlisted->partial ? libm_exp(unlisted->sum - max) : 0.0));
 }
 
-static struct side side_of(const float *x, size_t n, const struct row_rest *rest)
+static struct side side_of(const float *x, size_t n, const struct row_unlisted *unlisted)
 {
-    struct side s = {.x = x, .n = n, .rest = rest, .log_sum = log_sum(x, n, rest)};
-    if (rest->partial) {
-        s.others = libm_exp(rest->sum - s.log_sum);
-        s.error = libm_exp(rest->high - s.log_sum) - s.others;
+    struct side s = {.x = x, .n = n, .unlisted = unlisted, .log_sum = log_sum(x, n, unlisted)};
+    if (unlisted->partial) {
+        s.others = libm_exp(unlisted->sum - s.log_sum);
+        s.error = libm_exp(unlisted->high - s.log_sum) - s.others;
     }
     for (size_t i = 0; i < n; i++)
         if (x[i] > -INFINITY)
@@ -97,14 +97,14 @@ static struct side side_of(const float *x, size_t n, const struct row_rest *rest
 // tokens reach the ceiling, the server chose them as the k likeliest.
 static bool knows_best(const struct side *s, size_t k)
 {
-    const struct row_rest *const rest = s->rest;
+    const struct row_unlisted *const unlisted = s->unlisted;
     size_t head = 0;
-    if (!rest->partial)
+    if (!unlisted->partial)
         return true;
     for (size_t i = 0; i < s->n; i++)
-        head += s->x[i] >= rest->ceiling;
-    return k <= rest->ranked || (rest->scale == SCALE_LOGPROBS && head == k) ||
-           (s->n_best >= k && s->best[k - 1].p > rest->ceiling);
+        head += s->x[i] >= unlisted->ceiling;
+    return k <= unlisted->ranked || (unlisted->scale == SCALE_LOGPROBS && head == k) ||
+           (s->n_best >= k && s->best[k - 1].p > unlisted->ceiling);
 }
 
 // The share of a's `most` likeliest tokens that are among b's; NaN if a row does not tell them. A row with fewer tokens
@@ -144,7 +144,7 @@ static void compare_logits(const float *x, const float *y, size_t n, struct agre
 // Does the row list all tokens with a probability above AGREEMENT_LIKELY? Probabilities are e^(x - log_sum).
 static bool lists_likely(const struct side *s)
 {
-    return !s->rest->partial || libm_exp((double)s->rest->ceiling - s->log_sum) <= AGREEMENT_LIKELY;
+    return !s->unlisted->partial || libm_exp((double)s->unlisted->ceiling - s->log_sum) <= AGREEMENT_LIKELY;
 }
 
 // The divergence of the tokens that not both rows list, as one token with the probabilities p and q. KL divergence does
@@ -164,16 +164,16 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
     *a = (struct agreement){.kld = 0.0};
     if (!end)
         return false;
-    const struct side x = side_of(s->x + first, n, &base->rest), y = side_of(s->y + first, n, &other->rest);
+    const struct side x = side_of(s->x + first, n, &base->unlisted), y = side_of(s->y + first, n, &other->unlisted);
     bool likely = lists_likely(&x) && lists_likely(&y);
     double p = 0.0, q = 0.0, others_p = x.others, others_q = y.others;
-    a->lists = x.rest->partial || y.rest->partial;
+    a->lists = x.unlisted->partial || y.unlisted->partial;
     a->nll_base = a->nll_q = INFINITY;
     for (size_t i = 0; i < n; i++) {
         const double log_p = (double)x.x[i] - x.log_sum, log_q = (double)y.x[i] - y.log_sum;
         const double p_i = libm_exp(log_p), q_i = libm_exp(log_q);
         const bool is_likely = p_i > AGREEMENT_LIKELY || q_i > AGREEMENT_LIKELY;
-        const bool unlisted = (x.rest->partial && p_i == 0.0) || (y.rest->partial && q_i == 0.0);
+        const bool unlisted = (x.unlisted->partial && p_i == 0.0) || (y.unlisted->partial && q_i == 0.0);
         if (unlisted) {
             others_p += p_i;
             others_q += q_i;
@@ -206,7 +206,7 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
     a->error = a->power = NAN; // the mean of the logits is not known
     if (!likely)
         a->dlogp = a->dlogp_most = NAN;
-    if ((x.rest->partial && p == 0.0) || (y.rest->partial && q == 0.0) || (token < 0 && !knows_best(&x, 1)))
+    if ((x.unlisted->partial && p == 0.0) || (y.unlisted->partial && q == 0.0) || (token < 0 && !knows_best(&x, 1)))
         a->dp = a->nll_base = a->nll_q = NAN;
     return true;
 }

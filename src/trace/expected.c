@@ -79,7 +79,7 @@ static struct softmax compared_by(const struct log *l, const struct kern *kern, 
         return s;
     }
     struct softmax s = softmax_of(kern, of->logit, of->n);
-    step_add_rest(step - 1, &s);
+    step_add_unlisted(step - 1, &s);
     return s;
 }
 
@@ -170,7 +170,7 @@ static const struct log_step *find_removal(const struct log *l, const struct can
     x->next = removal && x->rank && removed_best(l, removal, x->id, x->rank);
     x->listed = cand_listed(c, x->id);
     if (!x->listed)
-        removal = log_rest_removal(l);
+        removal = log_unlisted_removal(l);
     if (removal) {
         x->removed_by = removal->stage ? x->stage : removal->mask;
         if (removal->stage)

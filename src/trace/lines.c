@@ -84,10 +84,10 @@ static void fill_line(struct trace_line *line, const struct log *l, const struct
 {
     const struct log_step *const step = after->step;
     line->enabled = true;
-    if (before->step->rest == REST_LIVE && step->rest == REST_GONE)
-        line->rest = "gone";
-    else if (before->step->rest != REST_INEXACT && step->rest == REST_INEXACT)
-        line->rest = before->step->rest == REST_LIVE ? "unknown" : "not exact";
+    if (before->step->unlisted == UNLISTED_LIVE && step->unlisted == UNLISTED_GONE)
+        line->unlisted = "gone";
+    else if (before->step->unlisted != UNLISTED_INEXACT && step->unlisted == UNLISTED_INEXACT)
+        line->unlisted = before->step->unlisted == UNLISTED_LIVE ? "unknown" : "not exact";
     line->before = before->step->n;
     line->after = step->n;
     line->entropy = softmax_entropy(&step->softmax);
@@ -120,7 +120,7 @@ static size_t rank_best(const struct log *l, const struct shares *s, size_t most
     return n;
 }
 
-bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, struct result *res, struct ranked **rest)
+bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, struct result *res, struct ranked **behind)
 {
     const struct recipe *const recipe = l->recipe;
     const char *const mask[] = {recipe_budget(recipe) ? MASK_REASONING : NULL,
@@ -133,7 +133,7 @@ bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, str
         return false;
     struct trace_line *line = res->memory;
     struct ranked *best = (struct ranked *)(void *)(line + n);
-    *rest = best + l->n_steps * most;
+    *behind = best + l->n_steps * most;
     res->record.trace = line;
     const struct log_step *step = l->step, *const end = step + l->n_steps;
     struct shares before = shares_of(l, step++, c, l->p);
@@ -147,7 +147,7 @@ bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, str
             const struct shares after = shares_of(l, step++, c, before.p == l->p ? l->p + c->n_row : l->p);
             fill_line(line, l, &before, &after);
             line->best = most ? best : NULL;
-            line->n_best = rank_best(l, &after, most, *rest, best);
+            line->n_best = rank_best(l, &after, most, *behind, best);
             for (size_t k = 0; stage && stage->sampler->selector && k < line->n_best; k++) {
                 const struct noised *const noised = cand_noise_of(c, best[k].id);
                 line->noisy = noised;

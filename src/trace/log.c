@@ -73,11 +73,11 @@ static void take_softmax(struct log_step *s, const struct log_step *before, cons
     }
     s->softmax = softmax_of(c->kern, x, c->n);
     if (s->factor == 1.0f)
-        step_add_rest(s, &s->softmax);
+        step_add_unlisted(s, &s->softmax);
     s->given = hands == HANDS_SAME ? before->given : s->softmax;
 }
 
-void step_add_rest(const struct log_step *step, struct softmax *s)
+void step_add_unlisted(const struct log_step *step, struct softmax *s)
 {
     if (step->weight > -INFINITY)
         softmax_add(s, step->weight, step->weight);
@@ -92,19 +92,19 @@ size_t step_rank(const struct log *l, const struct kern *kern, const struct log_
 }
 
 // Notes what is known of the unlisted tokens.
-static void note_rest(struct log_step *s, const struct unlisted *r)
+static void note_unlisted(struct log_step *s, const struct unlisted *r)
 {
-    const bool none = r->state == REST_NONE || r->state == REST_GONE, live = r->state == REST_LIVE;
-    s->rest = r->state;
+    const bool none = r->state == UNLISTED_NONE || r->state == UNLISTED_GONE, live = r->state == UNLISTED_LIVE;
+    s->unlisted = r->state;
     s->as_read = live && r->ranked && r->left == LEFT_ALL;
     s->ceiling = none ? -INFINITY : live ? r->ceiling : INFINITY;
     s->weight = none ? -INFINITY : live && r->high - r->low < 1e-3 ? (r->high + r->low) / 2.0 : NAN;
 }
 
-const struct log_step *log_rest_removal(const struct log *l)
+const struct log_step *log_unlisted_removal(const struct log *l)
 {
     for (size_t i = 1; i < l->n_steps; i++)
-        if (l->step[i].rest == REST_GONE && l->step[i - 1].rest == REST_LIVE)
+        if (l->step[i].unlisted == UNLISTED_GONE && l->step[i - 1].unlisted == UNLISTED_LIVE)
             return &l->step[i];
     return NULL;
 }
@@ -123,7 +123,7 @@ static struct fault add_log_step(struct log *l, const char *mask, const struct s
     uint32_t *const id = l->id + l->taken;
     float *const logit = l->logit + l->taken;
     *s = (struct log_step){.mask = mask, .stage = stage, .at = l->taken};
-    note_rest(s, &c->rest);
+    note_unlisted(s, &c->unlisted);
     if (!list)
         cand_snapshot(c, logit);
     if (l->takes_softmaxes)
@@ -144,8 +144,8 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 {
     l->recipe = recipe;
     l->n_steps = l->taken = 0;
-    l->beside = row->rest.beside;
-    l->beside_rank = row->rest.beside_rank;
+    l->beside = row->unlisted.beside;
+    l->beside_rank = row->unlisted.beside_rank;
     if (l->takes_raw && !l->raw.row && !raw_measure(&l->raw, row, c))
         return fault_memory();
     return l->takes_steps ? add_log_step(l, NULL, NULL, c) : fault_none();

@@ -19,9 +19,9 @@ struct log_step {
     float factor;           // 1 / T if a stage has handed on the softmax of logit / T; else 1
     struct softmax softmax; // of logit * factor of all candidates in the store's order
     struct softmax given;   // that softmax, or the one of an earlier step that the stages since then have handed on
-    // The rest of a partial row after the step. The unlisted tokens that are left count in the softmaxes as one token,
+    // The unlisted tokens of a partial row after the step. Those that are left count in the softmaxes as one token,
     // if their weight is known.
-    enum rest_state rest;
+    enum unlisted_state unlisted;
     bool as_read;  // no stage has removed an unlisted token, or changed a logit
     float ceiling; // no unlisted token's logit is above it; -inf: none is left; +inf: it is not known
     double weight; // logarithm of their weight; -inf: none is left; NaN: it is not known
@@ -59,7 +59,7 @@ struct fault log_mask(struct log *l, const char *mask, const struct cand *c);
 struct fault log_stage(void *arg, size_t stage, struct cand *c);
 
 // The step that removed all unlisted tokens of a partial row; NULL: some may be left, or the row lists all.
-const struct log_step *log_rest_removal(const struct log *l);
+const struct log_step *log_unlisted_removal(const struct log *l);
 
 // The probability of a logit in a step.
 double step_prob(const struct log_step *step, float logit);
@@ -71,7 +71,7 @@ float handed_factor(const struct stage *stage);
 const struct log_step *log_step_at(const struct log *l, size_t stage);
 
 // Adds the unlisted tokens of a step to a softmax of its candidates' logits, if their weight is known.
-void step_add_rest(const struct log_step *step, struct softmax *s);
+void step_add_unlisted(const struct log_step *step, struct softmax *s);
 
 // The rank of the candidate at a place of a step, from 1. 0: unlisted tokens rank before it, and the list does not tell
 // how many.

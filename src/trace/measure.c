@@ -60,8 +60,8 @@ bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c)
         c->kern->softmax_sums(sum, x, max, NULL, 0.0f, len);
     }
     raw->softmax = softmax_from(max, sum);
-    if (row->rest.partial && row->rest.sum != -INFINITY) // NaN: not known
-        softmax_add(&raw->softmax, row->rest.sum, row->rest.mean);
+    if (row->unlisted.partial && row->unlisted.sum != -INFINITY) // NaN: not known
+        softmax_add(&raw->softmax, row->unlisted.sum, row->unlisted.mean);
     raw->best = 0;
     while (raw->block_max[raw->best / KERN_BLOCK] < max)
         raw->best += KERN_BLOCK;
@@ -81,12 +81,12 @@ size_t rank_of(const struct kern *kern, const float *logit, size_t n, size_t pla
 static double raw_rank(const struct raw *raw, const struct cand *c, size_t place)
 {
     const float x = raw_logit(raw, place), above = nextafterf(x, INFINITY);
-    const struct row_rest *const rest = &raw->row->rest;
+    const struct row_unlisted *const unlisted = &raw->row->unlisted;
     const size_t n = raw->row->n;
     size_t rank = 1;
-    if (rest->beside && raw->row->ids && (size_t)raw->row->ids[place] + 1 == rest->beside)
-        return rest->beside_rank ? (double)rest->beside_rank : NAN;
-    if (rest->partial && x < rest->ceiling)
+    if (unlisted->beside && raw->row->ids && (size_t)raw->row->ids[place] + 1 == unlisted->beside)
+        return unlisted->beside_rank ? (double)unlisted->beside_rank : NAN;
+    if (unlisted->partial && x < unlisted->ceiling)
         return NAN;
     for (size_t at = 0; at < n; at += KERN_BLOCK) {
         const size_t len = n - at < KERN_BLOCK ? n - at : KERN_BLOCK;
@@ -205,7 +205,7 @@ static double eps_nll(double p, size_t n_vocab)
 void measure_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
 {
     const size_t place = accepted < 0 ? SIZE_MAX : cand_row_place(c, (uint32_t)accepted);
-    const bool known = accepted >= 0 && (place < raw->row->n || !raw->row->rest.partial);
+    const bool known = accepted >= 0 && (place < raw->row->n || !raw->row->unlisted.partial);
     stat[STAT_ACCEPTED_RAW_PROB] = known ? softmax_prob(&raw->softmax, raw_logit(raw, place)) : NAN;
     stat[STAT_ACCEPTED_RAW_RANK] = known ? raw_rank(raw, c, place) : NAN;
 }
@@ -223,7 +223,7 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_ENTROPY] = softmax_entropy(s);
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
-    const bool known = accepted >= 0 && !rest_may_hold(c, (uint32_t)accepted);
+    const bool known = accepted >= 0 && !unlisted_may_hold(c, (uint32_t)accepted);
     const float logit = known ? after_logit(after, (uint32_t)accepted) : NAN;
     stat[STAT_ACCEPTED_PROB] = softmax_prob(s, logit);
     stat[STAT_NLL] = -((double)logit - s->max - s->log_sum);

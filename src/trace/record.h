@@ -119,7 +119,7 @@ struct trace_line {
     uint32_t top_before, top_after; // likeliest token
     // The effect of the stage on a partial row: "gone" if it removed the unlisted tokens, "unknown" if its result
     // depends on them, "not exact" if it depends on more than log-probabilities; or NULL.
-    const char *rest;
+    const char *unlisted;
     size_t n_removed;
     struct ranked removed[TRACE_REMOVED]; // likeliest removed tokens, with their probabilities before the stage
 };
@@ -198,8 +198,8 @@ struct record {
     const char *file;   // name of the row's file if there are several, else NULL
     uint64_t file_row;  // number of the row in its file
 
-    bool partial, exact; // of a partial row: the outcome is that of the full row
-    double rest;         // of a partial row: the weight of its unlisted tokens before the chain
+    bool partial, exact;    // of a partial row: the outcome is that of the full row
+    double unlisted_weight; // of a partial row: the weight of its unlisted tokens before the chain
 
     const struct row_draws *drawn; // with --draws, else NULL
 

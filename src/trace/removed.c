@@ -28,10 +28,10 @@ static uint16_t step_code(const struct recipe *recipe, const struct log_step *st
 // The code of tokens that the row does not list.
 static uint16_t code_of_others(const struct log *l)
 {
-    const struct log_step *const removal = log_rest_removal(l);
+    const struct log_step *const removal = log_unlisted_removal(l);
     if (removal)
         return step_code(l->recipe, removal);
-    return l->step->rest == REST_NONE ? REMOVED_ROW : REMOVED_UNLISTED;
+    return l->step->unlisted == UNLISTED_NONE ? REMOVED_ROW : REMOVED_UNLISTED;
 }
 
 const char *result_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT])

@@ -31,8 +31,9 @@ double expected_distance(const struct expected *x);
 
 // Makes the record's trace lines from a log with softmaxes. most: candidates that are listed after each stage; all:
 // with lines of disabled stages. res->memory then also has memory for a struct ranked of each candidate that may be
-// left, at *rest. False when memory is short.
-bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, struct result *res, struct ranked **rest);
+// left, at *behind. False when memory is short.
+bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, struct result *res,
+                 struct ranked **behind);
 
 // Follows tokens through the record's trace lines, which must be there: the `most` likeliest of the loaded row, the
 // best of those that the record shows, the chosen and the accepted token. False when memory is short.

@@ -202,8 +202,8 @@ static void stage(struct dest *d, const struct trace_line *t)
     }
     if (t->n_removed > TRACE_REMOVED)
         builder_string(b, " ...");
-    if (t->rest)
-        builder_format(b, "; rest %s", t->rest);
+    if (t->unlisted)
+        builder_format(b, "; rest %s", t->unlisted);
     for (size_t k = 1, n = 0; k < t->n_params; k++)
         if (!t->param[k].usual)
             builder_format(b, "%s%s=%s", n++ ? " " : "; ", t->param[k].name, named_text(&t->param[k], text));
@@ -263,5 +263,5 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
     if (lists)
         candidate_lines_text(d, r, r->ranked, r->shown, r->noisy, true);
     if (lists && r->partial)
-        builder_format(&d->text, "outside the list  %.4f%s\n", r->rest, r->exact ? "" : "  (not exact)");
+        builder_format(&d->text, "outside the list  %.4f%s\n", r->unlisted_weight, r->exact ? "" : "  (not exact)");
 }

@@ -158,7 +158,7 @@ static bool ready(const void *self, const struct recipe *own, const struct input
 {
     const struct lists *const v = self;
     const bool tensors = v->base.dest->format->kind == FORMAT_TENSORS;
-    *bad = row->logits.rest.partial;
+    *bad = row->logits.unlisted.partial;
     if (*bad)
         return err_set(e, STATUS_DATA, "the row is a list; --emit list makes lists of whole rows");
     if (tensors && (row->seq || row->params || row->prompt.id || row->position >= 0 || row->ends))
@@ -175,12 +175,12 @@ static struct fault watch(const void *self, const struct input_row *row, struct 
                           struct result *res)
 {
     const struct lists *const v = self;
-    const struct unlisted rest = c->rest;
+    const struct unlisted unlisted = c->unlisted;
     struct record *const r = &res->record;
     r->n_vocab = c->n_vocab;
     r->accepted = r->accepted < 0 ? row->recorded : r->accepted;
     const struct fault fault = measure_tail(c, l->after.dense, (size_t)v->base.job->args->list_most, r->accepted, res);
-    c->rest = rest;
+    c->unlisted = unlisted;
     return fault;
 }
 

@@ -54,7 +54,7 @@ static void stages_members(struct page *p, const struct record *r)
         for (size_t k = 0; k < t->n_notes; k++)
             page_number(d, NULL, t->note[k].value);
         items_end(d);
-        field_text_or_null(d, NULL, t->rest);
+        field_text_or_null(d, NULL, t->unlisted);
         if (first)
             field_int(d, NULL, (int64_t)t->before);
         items_end(d);

@@ -20,7 +20,7 @@ void columns_begin(struct columns *c, const struct record *r,
         return;
     c->begun = true;
     c->sequences = c->sequences || (r && r->seq);
-    c->rests = r && r->partial;
+    c->unlisted = r && r->partial;
     if (!has_cells(c->dest) || job_is_later_part(c->job->args))
         return;
     c->dest->heading = true;
@@ -39,11 +39,11 @@ static void file_fields(const struct columns *c, const struct record *r)
 }
 
 // Writes the members of a partial row. Cells have these columns if the first record is of a partial row.
-static void rest_fields(const struct columns *c, const struct record *r)
+static void unlisted_fields(const struct columns *c, const struct record *r)
 {
-    if (has_cells(c->dest) ? !c->rests : !r->partial || r->error)
+    if (has_cells(c->dest) ? !c->unlisted : !r->partial || r->error)
         return;
-    field_double(c->dest, "rest", r->error ? NAN : r->partial ? r->rest : 0.0);
+    field_double(c->dest, "rest", r->error ? NAN : r->partial ? r->unlisted_weight : 0.0);
     if (field_begin(c->dest, "exact"))
         builder_string(&c->dest->text, r->error ? "" : !r->partial || r->exact ? "true" : "false");
 }
@@ -52,7 +52,7 @@ void record_end(struct columns *c, const struct record *r)
 {
     field_text(c->dest, "seq", r->seq, c->sequences);
     file_fields(c, r);
-    rest_fields(c, r);
+    unlisted_fields(c, r);
     fields_end(c->dest, "\n");
 }
 
@@ -84,7 +84,7 @@ void record_all_statistics(struct columns *c, const struct record *r, const char
     for (size_t i = 0; measures && measures[i].name; i++)
         field_double(d, measures[i].name, r->error ? NAN : r->stat[STAT_MEASURED + i]);
     group_fields(c, r, STAT_PAIR, STAT_PAIR);
-    rest_fields(c, r);
+    unlisted_fields(c, r);
     fields_end(d, "\n");
 }
 

@@ -11,7 +11,7 @@ struct columns {
     const struct job *job;
     struct dest *dest;
     bool sequences; // records name their sequence: the first one did, or any may
-    bool rests;     // cells: records have the rest, because the first one is of a partial row
+    bool unlisted;  // cells: records have the weight of the unlisted, because the first one is of a partial row
     bool begun;
 };
 

@@ -158,7 +158,7 @@ static void stage_json(struct dest *d, const struct record *r, const struct trac
     items_end(d);
     named_object(d, "params", t->param, t->n_params);
     named_object(d, "notes", t->note, t->n_notes);
-    field_text(d, "rest", t->rest, false);
+    field_text(d, "rest", t->unlisted, false);
     if (t->n_best)
         ranked_json(d, r, t->best, t->n_best, false, t->noisy);
     object_end(d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sample/rest.h"
+#include "sample/unlisted.h"
 
 #include "kern/expf.h"
 #include "kern/libm.h"
@@ -8,98 +8,101 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool rest_may_hold(const struct cand *c, uint32_t token) { return !rest_is_exact(&c->rest) && !cand_listed(c, token); }
+bool unlisted_may_hold(const struct cand *c, uint32_t token)
+{
+    return !unlisted_exact(&c->unlisted) && !cand_listed(c, token);
+}
 
-size_t rest_head(const struct cand *c)
+size_t listed_head(const struct cand *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
-        n += cand_logit(c, i) >= c->rest.ceiling;
+        n += cand_logit(c, i) >= c->unlisted.ceiling;
     return n;
 }
 
-bool rest_knows_best(struct cand *c, size_t k)
+bool full_best_known(struct cand *c, size_t k)
 {
-    const size_t head = rest_head(c);
-    if (k <= c->rest.ranked)
+    const size_t head = listed_head(c);
+    if (k <= c->unlisted.ranked)
         return true;
     if (k > head)
         return false;
     const struct ranks best = cand_rank(c, k < c->n ? k + 1 : k);
     const float last = cand_logit(c, best.at[k - 1]);
     const float next = best.n > k ? cand_logit(c, best.at[k]) : -INFINITY;
-    return last > c->rest.ceiling || (rest_is_rounded(&c->rest) && k == head && next < last);
+    return last > c->unlisted.ceiling || (list_is_rounded(&c->unlisted) && k == head && next < last);
 }
 
-void rest_end(struct cand *c, bool known)
+void unlisted_remove(struct cand *c, bool known)
 {
-    rest_mask(c, known);
-    c->rest.left = known ? LEFT_NONE : LEFT_SOME;
+    unlisted_mask(c, known);
+    c->unlisted.left = known ? LEFT_NONE : LEFT_SOME;
 }
 
-void rest_mask(struct cand *c, bool known) { c->rest.state = known ? REST_GONE : REST_INEXACT; }
+void unlisted_mask(struct cand *c, bool known) { c->unlisted.state = known ? UNLISTED_GONE : UNLISTED_INEXACT; }
 
 // Are the candidates of the list those of the full row?
 static bool lists_all(const struct unlisted *r)
 {
-    return r->state == REST_NONE || (r->state == REST_GONE && r->left == LEFT_NONE);
+    return r->state == UNLISTED_NONE || (r->state == UNLISTED_GONE && r->left == LEFT_NONE);
 }
 
-bool rest_knows_two(const struct cand *c)
+bool full_has_two_known(const struct cand *c)
 {
-    const struct unlisted *const r = &c->rest;
+    const struct unlisted *const r = &c->unlisted;
     return lists_all(r) ||
-           (r->state != REST_INEXACT && (r->left == LEFT_ALL || (r->doubtful ? rest_head(c) : c->n) >= 2));
+           (r->state != UNLISTED_INEXACT && (r->left == LEFT_ALL || (r->low_unsure ? listed_head(c) : c->n) >= 2));
 }
 
-bool rest_has_two(struct cand *c)
+bool full_has_two(struct cand *c)
 {
-    struct unlisted *const r = &c->rest;
-    r->unsure = r->unsure || !rest_knows_two(c);
-    return c->n >= 2 || (!lists_all(r) && r->state != REST_INEXACT);
+    struct unlisted *const r = &c->unlisted;
+    r->draw_unsure = r->draw_unsure || !full_has_two_known(c);
+    return c->n >= 2 || (!lists_all(r) && r->state != UNLISTED_INEXACT);
 }
 
-void rest_needs_logits(struct cand *c)
+void unlisted_needs_logits(struct cand *c)
 {
-    if (c->rest.scale == SCALE_LOGPROBS)
-        rest_end(c, false);
+    if (c->unlisted.scale == SCALE_LOGPROBS)
+        unlisted_remove(c, false);
 }
 
-void rest_needs_count(struct cand *c)
+void unlisted_needs_count(struct cand *c)
 {
-    if (c->rest.state == REST_GONE && c->rest.left != LEFT_NONE && cand_alive(c, 2) > 1)
-        rest_end(c, false);
+    if (c->unlisted.state == UNLISTED_GONE && c->unlisted.left != LEFT_NONE && cand_alive(c, 2) > 1)
+        unlisted_remove(c, false);
 }
 
-void rest_writes_logs(struct cand *c)
+void unlisted_writes_logs(struct cand *c)
 {
-    if (rest_is_exact(&c->rest))
-        c->rest.scale = SCALE_LOGITS;
+    if (unlisted_exact(&c->unlisted))
+        c->unlisted.scale = SCALE_LOGITS;
 }
 
-void rest_may_shrink(struct cand *c)
+void unlisted_may_shrink(struct cand *c)
 {
-    c->rest.low = -INFINITY;
-    c->rest.left = LEFT_SOME;
-    rest_touch(&c->rest);
+    c->unlisted.low = -INFINITY;
+    c->unlisted.left = LEFT_SOME;
+    unlisted_touch(&c->unlisted);
 }
 
-bool rest_is_near(const struct cand *c, float floor)
+bool listed_is_near(const struct cand *c, float floor)
 {
     for (size_t i = 0; i < c->n; i++)
-        if (fabs((double)cand_logit(c, i) - floor) < c->rest.slack)
+        if (fabs((double)cand_logit(c, i) - floor) < c->unlisted.slack)
             return true;
     return false;
 }
 
-void rest_cut_below(struct cand *c, float floor, size_t least)
+void unlisted_cut_below(struct cand *c, float floor, size_t least)
 {
-    if (!rest_head(c) || (least > 1 && !rest_knows_best(c, least)) || rest_is_near(c, floor))
-        rest_end(c, false);
-    else if (floor > c->rest.ceiling + c->rest.slack)
-        rest_end(c, true);
+    if (!listed_head(c) || (least > 1 && !full_best_known(c, least)) || listed_is_near(c, floor))
+        unlisted_remove(c, false);
+    else if (floor > c->unlisted.ceiling + c->unlisted.slack)
+        unlisted_remove(c, true);
     else
-        rest_may_shrink(c);
+        unlisted_may_shrink(c);
 }
 
 // At a power b > 1 of all weights, the sum is largest if as many weights as possible are at the ceiling, and smallest
@@ -123,27 +126,27 @@ static double power_spread(double sum, double most, double b)
     return most < INFINITY ? log_most + b * (sum - log_most) : b > 1.0 ? -INFINITY : INFINITY;
 }
 
-void rest_divide(struct cand *c, float temp)
+void unlisted_divide(struct cand *c, float temp)
 {
-    struct unlisted *const r = &c->rest;
+    struct unlisted *const r = &c->unlisted;
     const double b = 1.0 / temp, ceiling = r->ceiling, slack = 0x1p-20; // of f32 logits, which the division rounds
-    const struct row_moments before = rest_moments(c);
+    const struct row_moments before = unlisted_moments(c);
     const double low = b > 1.0 ? power_spread(r->low, r->most, b) : power_packed(r->low, ceiling, b);
     r->high = (b > 1.0 ? power_packed(r->high, ceiling, b) : power_spread(r->high, r->most, b)) + slack;
     r->low = low - slack;
     r->ceiling /= temp;
-    rest_scale(c, &before, temp);
+    unlisted_scale(c, &before, temp);
 }
 
-void rest_top_k(struct cand *c, size_t k)
+void unlisted_top_k(struct cand *c, size_t k)
 {
-    struct unlisted *const r = &c->rest;
-    const size_t head = rest_head(c);
+    struct unlisted *const r = &c->unlisted;
+    const size_t head = listed_head(c);
     if (k <= head) {
-        rest_end(c, rest_knows_best(c, k));
+        unlisted_remove(c, full_best_known(c, k));
         return;
     }
-    rest_may_cut(c);
+    unlisted_may_cut(c);
     r->most = fmin(r->most, (double)(k - head));
     r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
 }
@@ -159,44 +162,44 @@ static double sum_error(const struct cand *c)
     return ((double)(c->n_vocab ? c->n_vocab : LARGE) + 8.0) * 0x1p-24;
 }
 
-struct rest_sum rest_sum(const struct cand *c)
+struct unlisted_sum unlisted_sum(const struct cand *c)
 {
-    const struct unlisted *const r = &c->rest;
-    struct rest_sum s = {.max = cand_max(c)};
+    const struct unlisted *const r = &c->unlisted;
+    struct unlisted_sum s = {.max = cand_max(c)};
     double doubtful = 0.0;
     for (size_t i = 0; i < c->n; i++) {
         const float x = cand_logit(c, i);
-        *(r->doubtful && x < r->ceiling ? &doubtful : &s.listed) += libm_exp((double)x - s.max);
+        *(r->low_unsure && x < r->ceiling ? &doubtful : &s.listed) += libm_exp((double)x - s.max);
     }
     s.low = r->low > -INFINITY ? libm_exp(r->low - s.max) : 0.0;
     s.high = doubtful + (r->high < 700.0 + s.max ? libm_exp(r->high - s.max) : INFINITY);
     // Tiny weights may be lost altogether, or rounded up to twice as much.
     const double error = sum_error(c);
-    s.low = fmax(-REST_SLACK * s.listed, (s.listed + s.low) * (1.0 - error) - s.listed);
-    s.high = fmin(2.0 * s.high + REST_SLACK * (s.listed + s.high), (s.listed + s.high) * (1.0 + error) - s.listed);
+    s.low = fmax(-LIST_SLACK * s.listed, (s.listed + s.low) * (1.0 - error) - s.listed);
+    s.high = fmin(2.0 * s.high + LIST_SLACK * (s.listed + s.high), (s.listed + s.high) * (1.0 + error) - s.listed);
     return s;
 }
 
-bool rest_cut_between(struct cand *c, double low, double high, size_t least)
+bool unlisted_cut_between(struct cand *c, double low, double high, size_t least)
 {
     const float max = cand_max(c);
-    const double ceiling = libm_exp((double)c->rest.ceiling - max);
-    const bool head = rest_head(c) > 0;
+    const double ceiling = libm_exp((double)c->unlisted.ceiling - max);
+    const bool head = listed_head(c) > 0;
     size_t at_low = 0, at_high = 0;
-    low *= 1.0 - REST_SLACK;
-    high *= 1.0 + REST_SLACK;
+    low *= 1.0 - LIST_SLACK;
+    high *= 1.0 + LIST_SLACK;
     for (size_t i = 0; i < c->n; i++) {
         const double w = libm_exp((double)cand_logit(c, i) - max);
         at_low += w >= low;
         at_high += w >= high;
     }
     if (head && high <= ceiling) {
-        rest_may_cut(c);
+        unlisted_may_cut(c);
         return true;
     }
     const size_t kept = at_low > least ? at_low : least > 1 ? least : 1;
-    rest_end(c, low > ceiling && at_low == at_high && rest_knows_best(c, kept));
-    if (c->rest.state == REST_INEXACT)
+    unlisted_remove(c, low > ceiling && at_low == at_high && full_best_known(c, kept));
+    if (c->unlisted.state == UNLISTED_INEXACT)
         return false;
     const struct ranks best = cand_rank(c, at_low ? at_low : 1);
     const float floor = at_low ? cand_logit(c, best.at[at_low - 1]) : INFINITY;
@@ -204,13 +207,13 @@ bool rest_cut_between(struct cand *c, double low, double high, size_t least)
     return true;
 }
 
-void rest_cut_likely(struct cand *c, float floor, size_t least)
+void unlisted_cut_likely(struct cand *c, float floor, size_t least)
 {
-    const float sum = c->rest.exp_sum, max = cand_max(c);
+    const float sum = c->unlisted.exp_sum, max = cand_max(c);
     const size_t most = least > 1 ? least : 1;
     size_t reach = 0;
-    if (kern_expf(c->rest.ceiling - max) / sum >= floor) {
-        rest_may_cut(c);
+    if (kern_expf(c->unlisted.ceiling - max) / sum >= floor) {
+        unlisted_may_cut(c);
         return;
     }
     cand_exp(c);
@@ -218,39 +221,39 @@ void rest_cut_likely(struct cand *c, float floor, size_t least)
     c->state = CAND_PROBABILITIES;
     for (size_t i = 0; i < c->n; i++)
         reach += c->p[i] >= floor;
-    rest_end(c, rest_knows_best(c, reach > most ? reach : most));
+    unlisted_remove(c, full_best_known(c, reach > most ? reach : most));
     cand_keep_likely(c, floor, most);
 }
 
-size_t rest_nucleus(struct cand *c, double limit)
+size_t unlisted_nucleus(struct cand *c, double limit)
 {
-    const struct rest_sum s = rest_sum(c);
+    const struct unlisted_sum s = unlisted_sum(c);
     const double at_low = limit * (s.listed + s.low), at_high = limit * (s.listed + s.high);
     const struct ranks best = cand_rank(c, c->n);
     double sum = 0.0;
     size_t low = 0;
     for (size_t i = 0; i < best.n; i++) {
         const float x = cand_logit(c, best.at[i]);
-        if (x < c->rest.ceiling)
+        if (x < c->unlisted.ceiling)
             break;
         sum += libm_exp((double)x - s.max);
         low = !low && sum >= at_low ? i + 1 : low;
         if (sum >= at_high)
-            return low == i + 1 && rest_knows_best(c, low) ? low : SIZE_MAX;
+            return low == i + 1 && full_best_known(c, low) ? low : SIZE_MAX;
     }
     return low ? SIZE_MAX : 0;
 }
 
-bool rest_keep_best(struct cand *c, size_t count, size_t least)
+bool unlisted_keep_best(struct cand *c, size_t count, size_t least)
 {
     const size_t kept = count > least ? count : least;
-    const bool known = count && kept < SIZE_MAX && rest_knows_best(c, kept);
-    if (!count && rest_head(c)) {
-        rest_may_cut(c);
+    const bool known = count && kept < SIZE_MAX && full_best_known(c, kept);
+    if (!count && listed_head(c)) {
+        unlisted_may_cut(c);
         cand_sort(c);
         return true;
     }
-    rest_end(c, known);
+    unlisted_remove(c, known);
     if (known)
         cand_top_k(c, kept);
     return known;
@@ -265,46 +268,46 @@ static bool is_candidate(const struct cand *c, uint32_t id)
     return i < c->n;
 }
 
-void rest_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by)
+void unlisted_multiply(struct cand *c, const struct idmap *tokens, const uint32_t *count, double by)
 {
-    const struct unlisted *const r = &c->rest;
-    const struct row_moments before = rest_moments(c);
+    const struct unlisted *const r = &c->unlisted;
+    const struct row_moments before = unlisted_moments(c);
     double strays = 0.0;
-    for (size_t j = 0; rest_is_list(r) && by != 1.0 && r->state != REST_INEXACT && j < tokens->n; j++) {
+    for (size_t j = 0; row_is_list(r) && by != 1.0 && r->state != UNLISTED_INEXACT && j < tokens->n; j++) {
         if (count && !count[j])
             continue;
         if (cand_listed(c, tokens->id[j])) {
             if (r->scale == SCALE_LOGPROBS && is_candidate(c, tokens->id[j]))
-                rest_end(c, false);
-        } else if (r->state == REST_LIVE && by < 1.0) {
-            rest_end(c, false);
+                unlisted_remove(c, false);
+        } else if (r->state == UNLISTED_LIVE && by < 1.0) {
+            unlisted_remove(c, false);
         } else {
-            c->rest.low = -INFINITY;
+            c->unlisted.low = -INFINITY;
             strays++;
         }
     }
     if (strays > 0.0)
-        rest_stray(c, &before, strays, by - 1.0, 0.0);
+        unlisted_stray(c, &before, strays, by - 1.0, 0.0);
 }
 
-void rest_map(struct cand *c, float ceiling)
+void unlisted_map(struct cand *c, float ceiling)
 {
-    struct unlisted *const r = &c->rest;
-    rest_change(r);
-    r->ceiling = ceiling + (float)REST_SLACK; // the map is rounded
+    struct unlisted *const r = &c->unlisted;
+    unlisted_change(r);
+    r->ceiling = ceiling + (float)LIST_SLACK; // the map is rounded
     r->low = -INFINITY;
     r->high = r->most < INFINITY ? libm_log(r->most) + r->ceiling : INFINITY;
 }
 
-void rest_check_order(struct cand *c, const float *before)
+void unlisted_check_order(struct cand *c, const float *before)
 {
-    if (!rest_is_rounded(&c->rest) || c->fault.code)
+    if (!list_is_rounded(&c->unlisted) || c->fault.code)
         return;
     const struct ranks all = cand_rank(c, c->n);
     for (size_t i = 1; i < all.n; i++) {
         const size_t a = all.at[i - 1], b = all.at[i];
-        if (!(before && before[a] == before[b]) && (double)cand_logit(c, a) - cand_logit(c, b) < REST_SLACK)
-            rest_end(c, false);
+        if (!(before && before[a] == before[b]) && (double)cand_logit(c, a) - cand_logit(c, b) < LIST_SLACK)
+            unlisted_remove(c, false);
     }
 }
 
@@ -318,9 +321,9 @@ static int by_gap(const void *a, const void *b)
     return (x->distance > y->distance) - (x->distance < y->distance);
 }
 
-void rest_check_typical(struct cand *c, double share, size_t least)
+void unlisted_check_typical(struct cand *c, double share, size_t least)
 {
-    const float max = rest_is_rounded(&c->rest) ? cand_max(c) : INFINITY;
+    const float max = list_is_rounded(&c->unlisted) ? cand_max(c) : INFINITY;
     struct typical *const t = isfinite(max) ? cand_scratch(c, c->n, sizeof *t) : NULL;
     double sum = 0.0, entropy = 0.0;
     if (!t)
@@ -342,36 +345,36 @@ void rest_check_typical(struct cand *c, double share, size_t least)
     for (size_t i = 0; i < c->n; i++) {
         sum += t[i].p;
         const double further = i + 1 < c->n ? t[i + 1].distance - t[i].distance : INFINITY;
-        if ((further != 0.0 && further < 4.0 * REST_SLACK) || (i + 1 >= least && fabs(sum - share) < REST_SLACK))
-            rest_end(c, false);
+        if ((further != 0.0 && further < 4.0 * LIST_SLACK) || (i + 1 >= least && fabs(sum - share) < LIST_SLACK))
+            unlisted_remove(c, false);
         if (sum > share && i + 1 >= least)
             return;
     }
 }
 
-void rest_shift(struct cand *c, double by, float ceiling)
+void unlisted_shift(struct cand *c, double by, float ceiling)
 {
     const double slack = 0x1p-20 * (fabs(by) + 1.0); // of f32 logits
-    rest_change(&c->rest);
-    if (!rest_is_rounded(&c->rest)) // the full row's ln p may have other bits
-        rest_end(c, false);
-    c->rest.ceiling = ceiling;
-    c->rest.low -= by + slack;
-    c->rest.high -= by - slack;
+    unlisted_change(&c->unlisted);
+    if (!list_is_rounded(&c->unlisted)) // the full row's ln p may have other bits
+        unlisted_remove(c, false);
+    c->unlisted.ceiling = ceiling;
+    c->unlisted.low -= by + slack;
+    c->unlisted.high -= by - slack;
 }
 
-void rest_may_cut(struct cand *c)
+void unlisted_may_cut(struct cand *c)
 {
-    rest_may_shrink(c);
-    c->rest.doubtful = c->rest.doubtful || rest_head(c) < c->n;
+    unlisted_may_shrink(c);
+    c->unlisted.low_unsure = c->unlisted.low_unsure || listed_head(c) < c->n;
 }
 
-void rest_draw(struct cand *c, const float *w, double u)
+void unlisted_draw(struct cand *c, const float *w, double u)
 {
     double before = 0.0, own = 0.0, sum = 0.0;
-    if (c->rest.state == REST_LIVE)
-        rest_end(c, false);
-    if (!rest_is_rounded(&c->rest) || !rest_is_exact(&c->rest))
+    if (c->unlisted.state == UNLISTED_LIVE)
+        unlisted_remove(c, false);
+    if (!list_is_rounded(&c->unlisted) || !unlisted_exact(&c->unlisted))
         return;
     const float max = cand_max(c);
     for (size_t i = 0; i < c->n; i++) {
@@ -382,13 +385,13 @@ void rest_draw(struct cand *c, const float *w, double u)
         }
         sum += x;
     }
-    const double doubt = REST_SLACK / 4.0 * sum, at = u * sum; // a sum of many is off by less than one of them
+    const double doubt = LIST_SLACK / 4.0 * sum, at = u * sum; // a sum of many is off by less than one of them
     if ((before > 0.0 && at - before < doubt) || (before + own < sum && before + own - at < doubt))
-        rest_end(c, false);
+        unlisted_remove(c, false);
 }
 
-void rest_choose(struct cand *c, double distance)
+void unlisted_choose(struct cand *c, double distance)
 {
-    if (c->rest.state == REST_LIVE || distance < c->rest.slack)
-        rest_end(c, false);
+    if (c->unlisted.state == UNLISTED_LIVE || distance < c->unlisted.slack)
+        unlisted_remove(c, false);
 }

@@ -39,12 +39,12 @@ static struct row_moments usual(struct row_moments s)
     return known ? s : (struct row_moments){0};
 }
 
-struct row_moments rest_moments(const struct cand *c)
+struct row_moments unlisted_moments(const struct cand *c)
 {
-    const struct unlisted *const r = &c->rest;
+    const struct unlisted *const r = &c->unlisted;
     const double sd = (double)r->deviation;
     double listed = 0.0, sum = 0.0, within = 0.0;
-    if (r->state != REST_LIVE || !(sd > 0.0))
+    if (r->state != UNLISTED_LIVE || !(sd > 0.0))
         return r->moments;
     for (size_t i = 0; i < c->n; i++) {
         const float x = cand_logit(c, i);
@@ -65,10 +65,10 @@ struct row_moments rest_moments(const struct cand *c)
     return usual(s);
 }
 
-bool rest_deviation(const struct cand *c, float *low, float *high)
+bool unlisted_deviation(const struct cand *c, float *low, float *high)
 {
-    const struct row_moments s = c->rest.moments;
-    *low = *high = c->rest.deviation;
+    const struct row_moments s = c->unlisted.moments;
+    *low = *high = c->unlisted.deviation;
     if (s.n > 0.0) {
         const double e = error_of(s.n), d = e * size_of(&s);
         *low = nextafterf((float)sqrt(s.low / s.n * (1.0 - e)), 0.0f);
@@ -78,10 +78,10 @@ bool rest_deviation(const struct cand *c, float *low, float *high)
 }
 
 // With z = from - mean and d = to - from, the squares grow by 2 d z + d^2 (1 - 1/n), and the mean by d / n.
-void rest_move(struct cand *c, float from, float to)
+void unlisted_move(struct cand *c, float from, float to)
 {
-    struct row_moments s = rest_moments(c);
-    rest_change(&c->rest);
+    struct row_moments s = unlisted_moments(c);
+    unlisted_change(&c->unlisted);
     if (!(s.n > 0.0))
         return;
     const double d = (double)to - (double)from, more = d * d * (1.0 - 1.0 / s.n), slack = 0x1p-48 * (s.high + d * d);
@@ -90,17 +90,17 @@ void rest_move(struct cand *c, float from, float to)
     s.high += fmax(at_low, at_high) + more + slack;
     s.mean_low += d / s.n;
     s.mean_high += d / s.n;
-    c->rest.moments = usual(s);
+    c->unlisted.moments = usual(s);
 }
 
 // The change is a vector v. Its length is at most factor |x| + the length of the amounts, x being the vector of these k
 // logits, which is no longer than sqrt(S) + |mean| sqrt(k). As the distance of a vector from the vector of its mean is
 // a seminorm, v moves sqrt(S) by its own length at most. It moves the mean by at most |v| sqrt(k) / n. An unlisted
 // token that is masked does not change.
-void rest_stray(struct cand *c, const struct row_moments *before, double k, double factor, double squares)
+void unlisted_stray(struct cand *c, const struct row_moments *before, double k, double factor, double squares)
 {
     struct row_moments s = *before;
-    rest_change(&c->rest);
+    unlisted_change(&c->unlisted);
     if (!(s.n > 0.0))
         return;
     factor += 0x1p-20; // roundings
@@ -111,17 +111,17 @@ void rest_stray(struct cand *c, const struct row_moments *before, double k, doub
     s.mean_high += length * sqrt(k) / s.n;
     s.low = low * low * (1.0 - 0x1p-48);
     s.high = high * high * (1.0 + 0x1p-48);
-    c->rest.moments = usual(s);
+    c->unlisted.moments = usual(s);
 }
 
-// Rounding moves each of the n quotients by a share of itself, as rest_stray allows for.
-void rest_scale(struct cand *c, const struct row_moments *before, double temp)
+// Rounding moves each of the n quotients by a share of itself, as unlisted_stray allows for.
+void unlisted_scale(struct cand *c, const struct row_moments *before, double temp)
 {
-    rest_stray(c, before, before->n, 0.0, 0.0);
-    struct row_moments s = c->rest.moments;
+    unlisted_stray(c, before, before->n, 0.0, 0.0);
+    struct row_moments s = c->unlisted.moments;
     s.mean_low /= temp;
     s.mean_high /= temp;
     s.low /= temp * temp;
     s.high /= temp * temp;
-    c->rest.moments = s.n > 0.0 ? usual(s) : s;
+    c->unlisted.moments = s.n > 0.0 ? usual(s) : s;
 }
