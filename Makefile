@@ -235,7 +235,8 @@ vectors: $(BUILD)/sampl ## write the test vectors of samples/vectors (python3)
 	$(Q)tests/vectors/make.py $< samples/vectors
 
 .PHONY: demo
-demo: $(BUILD)/sampl ## choose tokens from a real model's logits, and show the candidates
+demo: ## build sampl on all processors, and choose tokens from a real model's logits, and show the candidates
+	@$(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j"$$(nproc 2>/dev/null || echo 2)") all
 	$(BUILD)/sampl --vocab samples/austen.gguf -s 2 --emit text samples/austen-gen.f32; echo
 	$(BUILD)/sampl --vocab samples/austen.gguf -s 1 --rows :1 --dump-probs=3 samples/austen.f16
 

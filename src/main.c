@@ -123,7 +123,8 @@ static void *run_program(void *arg)
     const struct kern *const kern = choose_tier(&p->e);
     recipes_init(&recipes);
     options_make(&options, &recipes);
-    p->ok = kern && args_parse(&args, &options, p->argc, p->argv, &p->e) && act(&args, &recipes, kern, &p->e);
+    p->ok = kern && samplers_differ(&p->e) && args_parse(&args, &options, p->argc, p->argv, &p->e) &&
+            act(&args, &recipes, kern, &p->e);
     args_free(&args);
     recipes_free(&recipes);
     return NULL;

@@ -1,111 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Runs the cases of tests/*.test: options, rows, and what the program prints. tests/README.md has their form.
+# Runs the cases of tests/*.test: options, rows, and what the program prints. tests/README.md has their form, cases.bash reads them.
 load helper
-
-# WORDS: matches options that a shell only splits into words. Text that the shell would run or expand is in quotes.
-WORDS=$'^([^\'"\\\\$`;|&<>()#]|\'[^\']*\'|\\$\'([^\'\\\\]|\\\\.)*\'|"([^"\\\\$`]|\\\\.)*"|\\\\.)*$'
-# MARKED: matches the valid expected lines that begin with ! or a backslash.
-MARKED='^(!( [0-9]+|!)( .*)?|\\(c|[\\!].*)?)$'
-
-# run_cases FILE: runs the cases whose title contains SAMPL_TEST_CASE, by default all; of a file of the suite, if SAMPL_TEST_CASES is N, only
-# the first and each N-th. Prints each case that fails with its line, its
-# command and the difference. Fails if a case fails, or if a line does not have the form of a case.
-run_cases() {
-    local file=$1 shown=${1#"$ROOT/"} lines at title='' remark='' cases=0 ran=0 failed=0 each=1
-    [[ $1 != "$ROOT"/* ]] || each=${SAMPL_TEST_CASES:-1}
-    trap - DEBUG # the trap of bats would take more time than a case
-    mapfile -t lines <"$file"
-    cd "$ROOT" || return 1
-    for ((at = 0; at < ${#lines[@]}; at++)); do
-        case ${lines[at]} in
-        '#'*)
-            title=${lines[at]#'#'}
-            title=${title# } remark=yes
-            ;;
-        '') # a comment before a blank line is no title
-            [ -z "$remark" ] || title=''
-            remark=''
-            ;;
-        *)
-            remark='' cases=$((cases + 1))
-            run_case || failed=$((failed + 1))
-            ;;
-        esac
-    done
-    [ "$cases" -gt 0 ] || { echo "$shown: the file has no case" && return 1; }
-    echo "$shown: $failed of $ran cases failed"
-    [ "$failed" -eq 0 ] || return 1
-    [ "$ran" -gt 0 ] || skip "no title in $shown contains '$SAMPL_TEST_CASE'"
-}
-
-# run_case: runs the case that begins in lines[at], and sets `at` to its last line. Fails if the program prints something else.
-run_case() {
-    local - first=$((at + 1)) options=${lines[at]} rows=${lines[at + 1]-} want='' printed words files=() name status=0
-    local input command=${RUN_ENV:+$RUN_ENV }${SAMPL#"$ROOT/"} odd=''
-    set -f # words and file names are not patterns
-    while [ -n "${lines[at + 1]-}" ]; do
-        at=$((at + 1))
-        [ "$at" -gt "$first" ] || continue
-        want+=${lines[at]}$'\n'
-        [[ ${lines[at]} != [\\!]* || ${lines[at]} =~ $MARKED ]] || odd=$((at + 1))
-    done
-    [[ $title == *"${SAMPL_TEST_CASE-}"* ]] || return 0
-    ((cases == 1 || (cases + ${SAMPL_TEST_TURN:-0}) % each == 0)) || return 0
-    ran=$((ran + 1))
-    [ -n "$title" ] || malformed "$first" 'a case needs a title, a comment in the line above it' || return
-    [ -n "$want" ] || malformed "$first" 'a case needs options, rows, and the lines that are printed or ! 0' || return
-    [ -z "$odd" ] || malformed "$odd" 'a line that begins with ! or \ has none of the known forms' || return
-    [[ $options =~ $WORDS ]] || malformed "$first" 'the options are not words as a shell splits them' || return
-    eval "words=($options)"
-    case $rows in
-    '['* | '{'*) input="<<<'${rows//\'/\'\\\'\'}'" ;;
-    -) input='</dev/null' ;;
-    *)
-        input=$rows
-        read -ra files <<<"$rows"
-        for name in "${files[@]}"; do
-            [ -f "$name" ] || malformed "$((first + 1))" "rows are JSON, files or -; there is no file '$name'" || return
-        done
-        ;;
-    esac
-    if [[ $input == '<<<'* ]]; then
-        sampl "${words[@]}" <<<"$rows"
-    else
-        sampl "${words[@]}" "${files[@]}" </dev/null
-    fi >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
-    read_printed
-    [ "$printed" != "$want" ] || return 0
-    printf '%s:%d: %s\n%s %s %s\n' "$shown" "$first" "$title" "$command" "$options" "$input"
-    diff -u --label expected --label printed <(printf %s "$want") <(printf %s "$printed")
-}
-
-# malformed LINE TEXT: reports that this line of the file does not have the form of a case. Fails.
-malformed() {
-    echo "$shown:$1: $2"
-    return 1
-}
-
-# read_printed: sets `printed` to the contents of the files out and err and to the status, in the form of a case.
-read_printed() {
-    local line stdout stderr reported=''
-    printed=''
-    mapfile stdout <"$BATS_TEST_TMPDIR/out"
-    for line in "${stdout[@]}"; do
-        [[ $line != [\\!$'\n']* ]] || line=\\$line
-        [[ $line == *$'\n' ]] || line+=$'\n\\c\n'
-        printed+=$line
-    done
-    mapfile -t stderr <"$BATS_TEST_TMPDIR/err"
-    for line in "${stderr[@]}"; do
-        case $line in
-        'sampl: '*) line="! $status ${line#sampl: }" reported=yes ;;
-        *) line="!! $line" ;;
-        esac
-        printed+=$line$'\n'
-    done
-    if [ -z "$reported" ] && { [ -z "$printed" ] || [ "$status" -ne 0 ]; }; then printed+="! $status"$'\n'; fi
-}
+load cases
 
 # reports STATUS OUTPUT LINE...: checks that run_cases for a file with these lines ends with this status and prints this report.
 reports() {
@@ -204,6 +101,22 @@ t.test: 2 of 2 cases failed" \
     [ "${lines[-1]}" = 't.test: 1 of 1 cases failed' ]
     SAMPL_TEST_CASE='third' run -0 run_cases t.test
     [ "${lines[0]}" = 't.test: 0 of 0 cases failed' ]
+}
+
+@test "reader: make bless writes what a case prints, keeps all other lines, and refuses in CI" {
+    unset SAMPL_TEST_CASE CI
+    mkdir tests
+    cp "$ROOT"/tests/{bless.sh,cases.bash} tests
+    local more=('' '# other' '--top-k x' - "! 2 --top-k: 'x' is not a whole number from -2147483648 to 2147483647" '' '# with no lines yet')
+    printf '%s\n' '# of the file' '' '# wrong' '--temp 0 -O text' '[1,2] [3,2]' 1 1 1 "${more[@]}" '--temp 0' '[1,2]' '' '--temp 0' '[9,2]' >tests/t.test
+    run -2 env CI=1 tests/bless.sh t
+    [ "$output" = 'bless.sh: not in CI, where the expected lines decide' ]
+    SAMPL_TEST_CASE='no lines' run -0 tests/bless.sh t
+    [ "$(grep -cx 1 tests/t.test)" = 4 ]
+    run -0 tests/bless.sh t
+    [[ $output == *'tests/t.test:4: wrong'*'-1'*'+0'*'0 of 4 cases failed' ]]
+    printf '%s\n' '# of the file' '' '# wrong' '--temp 0 -O text' '[1,2] [3,2]' 1 0 "${more[@]}" '--temp 0' '[1,2]' 1 '' '--temp 0' '[9,2]' 0 | diff - tests/t.test
+    run -2 tests/bless.sh no-such-file
 }
 
 @test "reader: every .test file has a test of its name in cases.bats" {

@@ -599,25 +599,3 @@ rerun() (
         cmp got "$page" || { echo "$page is stale: make manual"; return 1; }
     done
 }
-
-# The formulas of sampl-spec(7) are counted, too.
-@test "the pages keep to their numbers of words, without generated blocks and examples" {
-    local name most n left_out
-    while read -r name most; do
-        left_out='s/^\.\\" generated:.*?^\.\\" end$//msg; s/^\.Bd -literal.*?^\.Ed$//msg'
-        [ "$name" != sampl-spec.7 ] || left_out=
-        n=$(perl -0777 -pe "$left_out" "$ROOT/man/$name" | mandoc -T utf8 | col -b | wc -w)
-        [ "$n" -gt 500 ] && [ "$n" -le "$most" ] || { echo "$name: $n words, at most $most"; return 1; }
-    done <<'END'
-sampl.1 6000
-sampl.3 1200
-sampl-input.5 5200
-sampl-output.5 3800
-sampl-presets.5 1000
-sampl-compare.7 4000
-sampl-cookbook.7 3000
-sampl-engines.7 4000
-sampl-samplers.7 4000
-sampl-spec.7 8500
-END
-}

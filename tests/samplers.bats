@@ -92,6 +92,23 @@ EOF
     run -0 /usr/bin/python3 "$ROOT/tests/missing.py" "$SAMPL"
 }
 
+@test "a new sampler with the name or the letter of another is refused at the start, and both are named" {
+    ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0
+    build_with_toy
+    local toy=tree/src/samplers/toy.c edit text
+    cp $toy toy.c
+    while IFS=$'\t' read -r edit text; do
+        sed "$edit" toy.c >$toy
+        build_tree
+        run -2 tree/build/sampl --version
+        [ "$output" = "sampl: samplers/list.def: samplers $text" ]
+    done <<-'END'
+		s/.letter = 'b'/.letter = 'k'/	top_k and toy both have the letter 'k'
+		s/.name = "toy"/.name = "topk"/	top_k and topk both have the name 'topk'
+		s/"plaything"/"plaything,temp"/	temperature and toy both have the name 'temp'
+	END
+}
+
 # In f32, a weight and its quotient by the sum are 0 below 2^-150; quotients near this are left out.
 @test "typ_p warns of exactly the rows in which a probability is 0, also of wide ones and behind other stages" {
     need_numpy

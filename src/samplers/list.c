@@ -58,6 +58,32 @@ const struct sampler *sampler_by_letter(char letter)
     return NULL;
 }
 
+// Does sampler_by_name find this sampler by each of these names? names NULL: yes.
+static bool owns_names(const struct sampler *s, const char *names, struct err *e)
+{
+    size_t len;
+    for (const char *name; names && name_next(&names, &name, &len);) {
+        const struct sampler *const first = sampler_by_name(name, len);
+        if (first != s)
+            return err_set(e, STATUS_USAGE, "samplers/list.def: samplers %s and %s both have the name '%.*s'",
+                           first->name, s->name, (int)len, name);
+    }
+    return true;
+}
+
+bool samplers_differ(struct err *e)
+{
+    for (size_t i = 0; samplers[i]; i++) {
+        const struct sampler *const s = samplers[i], *const first = sampler_by_letter(s->letter);
+        if (!sampler_internal(i) && (!owns_names(s, s->name, e) || !owns_names(s, s->aliases, e)))
+            return false;
+        if (s->letter && first != s)
+            return err_set(e, STATUS_USAGE, "samplers/list.def: samplers %s and %s both have the letter '%c'",
+                           first->name, s->name, s->letter);
+    }
+    return true;
+}
+
 const struct param *sampler_param(const struct sampler *s, const char *flag)
 {
     for (const struct param *row = s->params; row && row->flag; row++)

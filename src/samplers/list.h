@@ -4,6 +4,7 @@
 #ifndef SAMPL_SAMPLERS_LIST_H
 #define SAMPL_SAMPLERS_LIST_H
 
+#include "base/err.h"
 #include "sample/sampler.h"
 
 #define SAMPLER(name)  extern const struct sampler sampler_##name;
@@ -24,6 +25,10 @@ bool sampler_internal(size_t place);
 // is internal.
 const struct sampler *sampler_by_name(const char *name, size_t len);
 const struct sampler *sampler_by_letter(char letter);
+
+// Checks that no two samplers that a chain may name share a name or a letter: a chain would silently run the first of
+// the list. False with *e, which names both: a mistake of whoever adds a sampler.
+bool samplers_differ(struct err *e);
 
 // Finds the row of a sampler's parameter by its flag. NULL: the sampler lacks it.
 const struct param *sampler_param(const struct sampler *s, const char *flag);
