@@ -29,7 +29,7 @@ bool utf8_hidden(uint32_t point)
     return ranges_have(hidden, sizeof hidden / sizeof *hidden, point);
 }
 
-bool text_is_tame(const char *text, size_t len)
+bool text_is_safe(const char *text, size_t len)
 {
     for (size_t i = 0, n; i < len; i += n) {
         uint32_t c = 0;
@@ -40,7 +40,7 @@ bool text_is_tame(const char *text, size_t len)
     return true;
 }
 
-void text_tame(char *text)
+void text_make_safe(char *text)
 {
     char *to = text;
     for (size_t left = strlen(text), n; left; left -= n, text += n) {

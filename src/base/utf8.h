@@ -51,13 +51,13 @@ size_t utf8_encode(unsigned char to[4], uint32_t point);
 // meet?
 bool utf8_hidden(uint32_t point);
 
-// Can a terminal be shown the text as it is, lines and tabs and all?
-bool text_is_tame(const char *text, size_t len);
+// Returns true if a terminal may be shown the text as it is; it may have newlines and tabs.
+bool text_is_safe(const char *text, size_t len);
 
 // Replaces each hidden character, and each byte that is not UTF-8, by '?'. Whatever quotes others' texts (names of
 // files, comments, what a server says) in a line for people goes through this, so that it cannot break the line or
 // command the terminal. A signal handler may call it.
-void text_tame(char *text);
+void text_make_safe(char *text);
 
 // The value of a hexadecimal digit in either case, or -1.
 static inline int hex_value(unsigned char c)

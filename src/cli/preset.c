@@ -232,8 +232,8 @@ static void add_preset(struct builder *list, const char *name, int len, const ch
     char shown[NAME_MAX + 1], about[200];
     snprintf(shown, sizeof shown, "%.*s", len, name);
     snprintf(about, sizeof about, "%.*s", *text == '#' ? (int)strcspn(text, "\n") : 0, text);
-    text_tame(shown);
-    text_tame(about);
+    text_make_safe(shown);
+    text_make_safe(about);
     builder_format(list, screen_of(STDOUT_FILENO).columns ? "%-20s %s\n" : "%s\t%s\n", shown,
                    about + strspn(about, "# "));
 }

@@ -79,22 +79,22 @@ void word_quote(struct builder *b, const char *word, bool bare)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,+/@:%=-";
     static const char escaped[] = "\n\r\t\\'", letters[] = "nrt\\'";
     const size_t len = strlen(word);
-    const bool tame = text_is_tame(word, len);
+    const bool safe = text_is_safe(word, len);
     if (bare && *word && !word[strspn(word, plain)]) {
         builder_string(b, word);
         return;
     }
-    builder_string(b, tame ? "'" : "$'");
+    builder_string(b, safe ? "'" : "$'");
     for (size_t at = 0, n; at < len; at += n) {
         uint32_t point = 0;
         const size_t whole = utf8_decode((const unsigned char *)word + at, len - at, &point);
         const char *const escape = strchr(escaped, word[at]);
         n = whole ? whole : 1;
-        if (tame && word[at] == '\'')
+        if (safe && word[at] == '\'')
             builder_string(b, "'\"'\"'");
-        else if (!tame && escape)
+        else if (!safe && escape)
             builder_format(b, "\\%c", letters[escape - escaped]);
-        else if (tame || (whole && !utf8_hidden(point)))
+        else if (safe || (whole && !utf8_hidden(point)))
             builder_bytes(b, word + at, n);
         else
             for (size_t i = at; i < at + n; i++)

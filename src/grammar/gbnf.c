@@ -308,7 +308,7 @@ void grammar_show(struct builder *to, const char *text, size_t len, const struct
         n = utf8_decode((const unsigned char *)p, len - i, &c);
         const char *const token = !last && c == '<' ? memchr(p, '>', len - i) : NULL;
         const size_t token_len = token ? (size_t)(token - p) + 1 : 0;
-        if (v && !text_is_tame(p, token_len)) {
+        if (v && !text_is_safe(p, token_len)) {
             builder_format(to, "<[%" PRIu32 "]>", vocab_find(v, p, token_len, 0));
             n = token_len;
         } else if (c == '\r' && !escapes && last != '>') {

@@ -180,8 +180,8 @@ bool list_tail_row(struct sparse *s, const struct list_tail *tail, size_t n_voca
                              .exp_sum = (float)v[TAIL_SUM],
                              .deviation = counted ? (float)v[TAIL_SD] : NAN}; // its bounds need the number of logits
     if (t.token >= 0 && !isnan(t.token_logit) && place_of(s, t.token) == s->n) {
-        r.beside = (size_t)t.token + 1;
-        r.beside_rank = isnan(t.token_rank) ? 0 : (size_t)t.token_rank;
+        r.extra_token = (size_t)t.token + 1;
+        r.extra_rank = isnan(t.token_rank) ? 0 : (size_t)t.token_rank;
         if (!list_token(s, &t, &r, e))
             return false;
     }

@@ -86,7 +86,7 @@ static void end_shrunk(const void *at)
         on_shrink();
     fflush(NULL); // NOLINT(bugprone-signal-handler): see above
     print_shrunk(at, text + begin, sizeof text - begin - 1);
-    text_tame(text + begin);
+    text_make_safe(text + begin);
     const unsigned len = (unsigned)strlen(text);
     text[len] = '\n';
     (void)!write(STDERR_FILENO, text, len + 1);

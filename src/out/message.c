@@ -54,7 +54,7 @@ void message_say(enum message_kind kind, const char *format, ...)
     va_start(args, format);
     err_text(text, sizeof text, format, args);
     va_end(args);
-    text_tame(text);
+    text_make_safe(text);
     message_progress(NULL);
     print_line(before[kind], text);
 }

@@ -54,7 +54,7 @@ static bool judge(const struct job *j, const struct seen *s, bool *good, struct 
         if (res[k].ok)
             continue;
         blame(j, s, k, &line);
-        text_tame(res[k].e.text);
+        text_make_safe(res[k].e.text);
         if (!k || res[0].ok || strcmp(res[k].e.text, res[0].e.text) != 0)
             message_error(&line);
         res[k].record.error = res[k].e.text;

@@ -153,7 +153,7 @@ static bool begin_text(struct session *q, const struct input_row *row, bool alon
         chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));
     q->first = first;
     if (q->begun || alone) // else rows of the sequence may have failed before it began
-        q->doubt = 0;
+        q->unknown = 0;
     q->begun = true;
     return session_restart(q, e);
 }
@@ -283,7 +283,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
         chain_skip(q->chain, 1, ready && !row->bad ? row_vocab(&row->logits) : 0);
     res->ok = ready && (!here || sample(w, q, row, token, res));
     if (res->bad)
-        session_doubt_failed(q, token);
+        session_failed_unknown(q, token);
     if (token < 0 && here)
         token = res->ok ? (int64_t)w->chooser.cand.chosen : -1;
     else if (token < 0 && !left_out)

@@ -60,8 +60,8 @@ size_t draw_discrete(const struct kern *kern, const float *p, size_t n, double u
 {
     double sum, running = 0.0;
     const struct drawn x = draw_by_parts(kern, p, n, u, &sum);
-    const double target = u * sum, doubt = 0x1p-50 * (double)n * sum;
-    if ((x.through - target > doubt || x.at + 1 == n) && target - x.before > doubt)
+    const double target = u * sum, margin = 0x1p-50 * (double)n * sum;
+    if ((x.through - target > margin || x.at + 1 == n) && target - x.before > margin)
         return x.at;
     for (size_t at = 0; at + 1 < n; at++) {
         running += p[at] / sum;
@@ -81,11 +81,11 @@ size_t rng_discrete(struct rng *r, const struct kern *kern, const float *p, size
 // wanted. error: relative, of the sum.
 static bool choose_drawn(struct cand *c, double sum, double error, double u, struct drawn x)
 {
-    const double target = sum * u, doubt = 2 * sum * error;
+    const double target = sum * u, margin = 2 * sum * error;
     const float least = (float)(x.weight / (sum * (1 + error))), most = (float)(x.weight / (sum * (1 - error)));
     c->chosen = cand_id(c, x.at);
     c->chosen_p = least;
-    return x.through - target > doubt && target - x.before > doubt && (least == most || c->want < WANT_TOKEN_AND_P);
+    return x.through - target > margin && target - x.before > margin && (least == most || c->want < WANT_TOKEN_AND_P);
 }
 
 // Draws by sums in lanes, block by block.

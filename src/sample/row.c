@@ -21,7 +21,7 @@ size_t row_listed(const struct row *r)
     size_t below = 0;
     for (size_t i = 0; r->unlisted.partial && i < r->n; i++)
         below += row_logit(r, i) < r->unlisted.ceiling;
-    return (below || r->unlisted.beside) && r->n > 1 ? r->n - 1 : r->n;
+    return (below || r->unlisted.extra_token) && r->n > 1 ? r->n - 1 : r->n;
 }
 
 void row_logits(const struct kern *kern, const struct row *r, size_t place, size_t len, float *logit)

@@ -29,8 +29,8 @@ struct row_unlisted {
 
     // Set for a list of logits with a tail; else 0 or NaN. All numbers of such a list have the bits of the whole row.
     size_t ranked;            // the listed tokens that rank before all others
-    size_t beside;            // 1 + the id of a token that is listed besides them; 0: none
-    size_t beside_rank;       // its rank in the whole row, from 1; 0: not known
+    size_t extra_token;       // 1 + the id of a token that is listed besides them; 0: none
+    size_t extra_rank;        // its rank in the whole row, from 1; 0: not known
     float exp_sum, deviation; // of the whole row: cand_exp_sum and cand_deviation
 };
 

@@ -385,8 +385,8 @@ void unlisted_draw(struct cand *c, const float *w, double u)
         }
         sum += x;
     }
-    const double doubt = LIST_SLACK / 4.0 * sum, at = u * sum; // a sum of many is off by less than one of them
-    if ((before > 0.0 && at - before < doubt) || (before + own < sum && before + own - at < doubt))
+    const double margin = LIST_SLACK / 4.0 * sum, at = u * sum; // a sum of many is off by less than one of them
+    if ((before > 0.0 && at - before < margin) || (before + own < sum && before + own - at < margin))
         unlisted_remove(c, false);
 }
 

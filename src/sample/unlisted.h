@@ -130,7 +130,7 @@ void unlisted_may_shrink(struct cand *c);
 // Is it certain whether the full row has two candidates at this stage, masked ones included? O(n).
 bool full_has_two_known(const struct cand *c);
 
-// Has the full row two candidates? If that is not certain, later draws of the stage are in doubt, and the result is
+// Has the full row two candidates? If that is not certain, the later draws of the stage are unknown, and the result is
 // what the list says. For stages that draw only in such rows. O(n).
 bool full_has_two(struct cand *c);
 

@@ -122,13 +122,13 @@ static bool draw_undivided(struct cand *c, const struct transformed *x, double u
         const size_t from = x->before[b], to = b + BLOCKS < cand_blocks(c) ? x->before[b + BLOCKS] : x->n;
         sum = c->kern->sum_wide(x->w + from, to - from, sum) + (double)(all - (to - from)) * x->rest;
     }
-    const double target = sum * u, doubt = 0x1p-22 * sum;
+    const double target = sum * u, margin = 0x1p-22 * sum;
     const size_t from = draw_part(before, stretches, target) * STRETCH,
                  to = from + STRETCH < c->n ? from + STRETCH : c->n;
     write_weights(c, x, from, to, w);
     const struct drawn drawn = draw_from(w, to - from, before[from / STRETCH], target);
     *place = from + drawn.at;
-    return drawn.through - target > doubt && target - drawn.before > doubt;
+    return drawn.through - target > margin && target - drawn.before > margin;
 }
 
 // Chooses the position, and returns its p before the transform.

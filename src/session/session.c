@@ -264,49 +264,49 @@ bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct
 
 // ---- lists
 
-// Returns what a row of this recipe depends on, as bits of enum doubt.
+// Returns what a row of this recipe depends on, as bits of enum unknown.
 static unsigned depends_on(const struct recipe *recipe)
 {
-    unsigned bits = DOUBT_PASSES;
+    unsigned bits = UNKNOWN_PASSES;
     if (recipe_budget(recipe) || recipe->parts.rules)
-        bits |= DOUBT_TOKENS;
+        bits |= UNKNOWN_TOKENS;
     for (const struct stage *s = recipe->stage; s < recipe->stage + recipe->n_stages; s++) {
         if (!stage_enabled(s))
             continue;
-        bits |= s->sampler->window && s->sampler->window(s) ? DOUBT_TOKENS : 0;
-        bits |= s->sampler->needs_rows && s->sampler->needs_rows(s) ? DOUBT_DRAWS : 0;
-        bits |= s->sampler->learns ? DOUBT_NUMBERS : 0;
-        bits |= s->sampler->skips_by_width ? DOUBT_WIDTH : 0;
-        bits |= s->sampler->params && !strcmp(s->sampler->params->flag, "min-tokens") ? DOUBT_LENGTH : 0;
+        bits |= s->sampler->window && s->sampler->window(s) ? UNKNOWN_TOKENS : 0;
+        bits |= s->sampler->needs_rows && s->sampler->needs_rows(s) ? UNKNOWN_DRAWS : 0;
+        bits |= s->sampler->learns ? UNKNOWN_NUMBERS : 0;
+        bits |= s->sampler->skips_by_width ? UNKNOWN_WIDTH : 0;
+        bits |= s->sampler->params && !strcmp(s->sampler->params->flag, "min-tokens") ? UNKNOWN_LENGTH : 0;
     }
     return bits;
 }
 
-// Adds what a row leaves in doubt whose outcome is not that of the full row.
-static void add_doubt(struct session *q, int64_t known)
+// Adds what remains unknown after a row whose outcome is not that of the full row.
+static void add_unknown(struct session *q, int64_t known)
 {
-    q->doubt |= DOUBT_NUMBERS | (known < 0 ? DOUBT_TOKENS : 0u) | (q->matcher ? DOUBT_PASSES : 0u);
+    q->unknown |= UNKNOWN_NUMBERS | (known < 0 ? UNKNOWN_TOKENS : 0u) | (q->matcher ? UNKNOWN_PASSES : 0u);
 }
 
 void session_record_unlisted(struct session *q, const struct row *row, const struct cand *c, int64_t known,
                              struct result *res)
 {
     const bool list = row->unlisted.partial || row->unlisted.scale == SCALE_LOGPROBS;
-    if (!list && !(q->doubt & DOUBT_LISTS))
+    if (!list && !(q->unknown & HAD_LIST))
         return;
-    const bool carried = q->doubt & depends_on(q->recipe), exact = unlisted_exact(&c->unlisted) && !carried;
-    // The shown weight of a complete list is 0. It is shown if something else is in doubt.
+    const bool carried = q->unknown & depends_on(q->recipe), exact = unlisted_exact(&c->unlisted) && !carried;
+    // The shown weight of a complete list is 0. It is shown if something else is unknown.
     res->record.partial = row->unlisted.partial || !exact;
     res->record.unlisted_weight = row->unlisted.weight;
     res->record.exact = exact;
-    q->doubt |= DOUBT_LISTS | (c->unlisted.draw_unsure || carried ? DOUBT_DRAWS : 0u) |
-                (c->unlisted.draw_unsure ? DOUBT_NUMBERS : 0u);
+    q->unknown |= HAD_LIST | (c->unlisted.draw_unsure || carried ? UNKNOWN_DRAWS : 0u) |
+                  (c->unlisted.draw_unsure ? UNKNOWN_NUMBERS : 0u);
     if (!exact)
-        add_doubt(q, known);
+        add_unknown(q, known);
 }
 
-void session_doubt_failed(struct session *q, int64_t known)
+void session_failed_unknown(struct session *q, int64_t known)
 {
-    q->doubt |= DOUBT_DRAWS | (known < 0 ? DOUBT_LENGTH : 0u) | (q->doubt & DOUBT_LISTS ? 0u : DOUBT_WIDTH);
-    add_doubt(q, known);
+    q->unknown |= UNKNOWN_DRAWS | (known < 0 ? UNKNOWN_LENGTH : 0u) | (q->unknown & HAD_LIST ? 0u : UNKNOWN_WIDTH);
+    add_unknown(q, known);
 }

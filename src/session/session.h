@@ -11,15 +11,15 @@
 
 #include <cjson/cJSON.h>
 
-// Facts that the lists of earlier rows leave in doubt. A later row that depends on one of them is not exact.
-enum doubt {
-    DOUBT_LISTS = 1 << 0,   // nothing yet: the sequence has had a list
-    DOUBT_TOKENS = 1 << 1,  // which tokens the history has
-    DOUBT_LENGTH = 1 << 2,  // how many tokens it has
-    DOUBT_DRAWS = 1 << 3,   // how many numbers a stage has drawn that does not draw in every row
-    DOUBT_NUMBERS = 1 << 4, // the numbers that a stage has learnt of the distributions
-    DOUBT_WIDTH = 1 << 5,   // how wide the rows are that failed before the first good one
-    DOUBT_PASSES = 1 << 6,  // how often the chain has run: once more in a row whose token did not fit the grammar
+// Facts that the lists of earlier rows leave unknown. A later row that depends on one of them is not exact.
+enum unknown {
+    HAD_LIST = 1 << 0,        // not a fact: the sequence has had a list
+    UNKNOWN_TOKENS = 1 << 1,  // which tokens the history has
+    UNKNOWN_LENGTH = 1 << 2,  // how many tokens it has
+    UNKNOWN_DRAWS = 1 << 3,   // how many numbers a stage has drawn that does not draw in every row
+    UNKNOWN_NUMBERS = 1 << 4, // the numbers that a stage has learnt of the distributions
+    UNKNOWN_WIDTH = 1 << 5,   // how wide the rows are that failed before the first good one
+    UNKNOWN_PASSES = 1 << 6,  // how often the chain has run: once more in a row whose token did not fit the grammar
 };
 
 struct session {
@@ -31,7 +31,7 @@ struct session {
     struct budget budget;    // of reasoning; rules NULL: no budget
     bool appeared;           // session_appear has been called
     bool begun;              // the history of a first row has been set up
-    unsigned doubt;          // bits of enum doubt, of the rows so far
+    unsigned unknown;        // bits of enum unknown, of the rows so far
     bool follows;            // other rows of the input may precede it: it is named, or an unnamed sequence has ended
     uint64_t seed_offset;    // added to the recipe's seed, unless params named the seed
     uint64_t first;          // if begun: number of the text's first row, or 0 (struct place)
@@ -100,6 +100,6 @@ void session_record_unlisted(struct session *q, const struct row *row, const str
                              struct result *res);
 
 // Records that a row failed: the full row might not have.
-void session_doubt_failed(struct session *q, int64_t known);
+void session_failed_unknown(struct session *q, int64_t known);
 
 #endif

@@ -86,8 +86,8 @@ void step_add_unlisted(const struct log_step *step, struct softmax *s)
 size_t step_rank(const struct log *l, const struct kern *kern, const struct log_step *step, size_t at)
 {
     const float *const logit = l->logit + step->at;
-    if (step->as_read && (size_t)l->id[step->at + at] + 1 == l->beside)
-        return l->beside_rank;
+    if (step->as_read && (size_t)l->id[step->at + at] + 1 == l->extra_token)
+        return l->extra_rank;
     return logit[at] < step->ceiling ? 0 : rank_of(kern, logit, step->n, at);
 }
 
@@ -144,8 +144,8 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 {
     l->recipe = recipe;
     l->n_steps = l->taken = 0;
-    l->beside = row->unlisted.beside;
-    l->beside_rank = row->unlisted.beside_rank;
+    l->extra_token = row->unlisted.extra_token;
+    l->extra_rank = row->unlisted.extra_rank;
     if (l->takes_raw && !l->raw.row && !raw_measure(&l->raw, row, c))
         return fault_memory();
     return l->takes_steps ? add_log_step(l, NULL, NULL, c) : fault_none();

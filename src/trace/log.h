@@ -44,7 +44,7 @@ struct log {
     struct ranked_scratch sort;  // for the lists of the record
     double *p;                   // scratch of trace_lines: probabilities of two steps
     size_t n_steps, taken, step_cap, id_cap, logit_cap, p_cap;
-    size_t beside, beside_rank; // those of the row
+    size_t extra_token, extra_rank; // those of the row
 };
 
 void log_free(struct log *l);

@@ -84,8 +84,8 @@ static double raw_rank(const struct raw *raw, const struct cand *c, size_t place
     const struct row_unlisted *const unlisted = &raw->row->unlisted;
     const size_t n = raw->row->n;
     size_t rank = 1;
-    if (unlisted->beside && raw->row->ids && (size_t)raw->row->ids[place] + 1 == unlisted->beside)
-        return unlisted->beside_rank ? (double)unlisted->beside_rank : NAN;
+    if (unlisted->extra_token && raw->row->ids && (size_t)raw->row->ids[place] + 1 == unlisted->extra_token)
+        return unlisted->extra_rank ? (double)unlisted->extra_rank : NAN;
     if (unlisted->partial && x < unlisted->ceiling)
         return NAN;
     for (size_t at = 0; at < n; at += KERN_BLOCK) {

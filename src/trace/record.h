@@ -203,7 +203,7 @@ struct record {
 
     const struct row_draws *drawn; // with --draws, else NULL
 
-    // The error of a bad row, tamed; only row and n_vocab are set beside it. NULL: the row is good.
+    // The error of a bad row, safe to print; besides it, only row and n_vocab are set. NULL: the row is good.
     const char *error;
 };
 

@@ -2,8 +2,8 @@
 // --diff: the rows in which a variant chose another token than the base; or the rows with the least overlap.
 #include "base/mem.h"
 #include "out/token_text.h"
+#include "views/best_union.h"
 #include "views/record_fields.h"
-#include "views/united.h"
 #include "views/view.h"
 
 #include <inttypes.h>

@@ -55,7 +55,7 @@ bool job_splits(const struct job *j)
 }
 
 // Does a stage look back on tokens? Bans do so only for the sequence that is banned.
-static bool looks_back(const struct stage *stage)
+static bool reads_history(const struct stage *stage)
 {
     const struct sampler *const s = stage->sampler;
     const bool bans = s == &sampler_bans || s == &sampler_bans_output || s == &sampler_bans_bad_words;
@@ -71,7 +71,7 @@ void job_own_history(const struct job *j, struct builder *names)
         for (size_t v = 0; v < j->variants->n; v++)
             for (size_t k = 0; k < j->variants->recipe[v]->n_stages; k++)
                 looks = looks || (j->variants->recipe[v]->stage[k].sampler == samplers[i] &&
-                                  looks_back(&j->variants->recipe[v]->stage[k]));
+                                  reads_history(&j->variants->recipe[v]->stage[k]));
         if (looks)
             builder_format(names, "%s%s", names->len ? ", " : "", samplers[i]->name);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A run with variants: the table of their means over the rows.
 #include "out/token_text.h"
+#include "views/best_union.h"
 #include "views/means.h"
-#include "views/united.h"
 #include "views/view.h"
 
 struct table {

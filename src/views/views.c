@@ -2,9 +2,9 @@
 // The list of all views.
 #include "views/view.h"
 
-extern const struct view view_draws, view_expect, view_page, view_page_beside, view_report, view_diff, view_worst,
-    view_statistics, view_candidates, view_table, view_texts_beside, view_ids_beside, view_distributions, view_lists,
-    view_records, view_stats;
+extern const struct view view_draws, view_expect, view_page, view_page_by_chain, view_report, view_diff, view_worst,
+    view_statistics, view_candidates, view_table, view_texts_by_chain, view_ids_by_chain, view_distributions,
+    view_lists, view_records, view_stats;
 
 size_t views_choose(const struct args *a, bool several, const struct view *view[VIEWS_MOST])
 {
@@ -20,11 +20,11 @@ size_t views_choose(const struct args *a, bool several, const struct view *view[
         {a->diff > 0, &view_worst},
         {a->diff, &view_diff},
         {a->emit == EMIT_STATS, &view_statistics},
-        {page && several, &view_page_beside},
+        {page && several, &view_page_by_chain},
         {page, &view_page},
         {several && a->dump, &view_candidates},
-        {several && a->emit == EMIT_TEXT, &view_texts_beside},
-        {several && args_given(a, "emit"), &view_ids_beside},
+        {several && a->emit == EMIT_TEXT, &view_texts_by_chain},
+        {several && args_given(a, "emit"), &view_ids_by_chain},
         {several, &view_table},
         {emit_distribution(a->emit) || a->emit == EMIT_SCORE, &view_distributions},
         {a->emit == EMIT_LIST, &view_lists},

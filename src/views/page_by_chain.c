@@ -2,9 +2,9 @@
 // The page of several chains: the text with its tokens, the candidates of each row in each chain as -O json writes
 // them, the table of the means, and the stages of the chains.
 #include "out/token_text.h"
+#include "views/best_union.h"
 #include "views/means.h"
 #include "views/page_parts.h"
-#include "views/united.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +15,7 @@ enum { PAGE_CHAINS = 12 }; // most chains that a page shows row by row, unless c
 struct pages {
     struct page page;
     struct means means;
-    struct united united;
+    struct best_union best;
 };
 
 // Returns the number of chains that rows show.
@@ -100,8 +100,8 @@ static void tokens_member(struct pages *v, const struct result *res)
     struct dest *const d = v->page.columns.dest;
     char text[NUMBER_TEXT];
     page_list(d, "tokens");
-    for (size_t k = 0; k < v->united.n; k++) {
-        const struct united_token *const t = &v->united.token[k];
+    for (size_t k = 0; k < v->best.n; k++) {
+        const struct union_token *const t = &v->best.token[k];
         items_begin(d, NULL);
         page_id(&v->page, t->best.id);
         for (size_t i = 0; i < chains_shown(v->page.columns.job); i++) {
@@ -147,7 +147,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
     page_begin(&v->page, &s->result->record, ENDING_RAN);
     if (v->page.rows++ >= PAGE_ROWS)
         return true;
-    if (!united_find(&v->united, v->page.columns.job, s->result))
+    if (!best_union_find(&v->best, v->page.columns.job, s->result))
         return err_from_fault(e, fault_memory());
     pages_row(v, s->result);
     return true;
@@ -221,17 +221,18 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 static void pages_free(void *self)
 {
     struct pages *const v = self;
-    united_free(&v->united);
+    best_union_free(&v->best);
     means_free(&v->means);
     page_free(&v->page);
 }
 
-const struct view view_page_beside = {.name = "-O html",
-                                      .size = sizeof(struct pages),
-                                      .formats = FORMAT_PAGE,
-                                      .tables = true,
-                                      .prepare = prepare,
-                                      .needs = NEED_PAIRS | RECORD_ACCEPTED | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
-                                      .row = row,
-                                      .end = end,
-                                      .free = pages_free};
+const struct view view_page_by_chain = {.name = "-O html",
+                                        .size = sizeof(struct pages),
+                                        .formats = FORMAT_PAGE,
+                                        .tables = true,
+                                        .prepare = prepare,
+                                        .needs =
+                                            NEED_PAIRS | RECORD_ACCEPTED | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,
+                                        .row = row,
+                                        .end = end,
+                                        .free = pages_free};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Chains beside each other: the candidates that each one left of a row, the ids that they chose, or their texts.
 #include "out/token_text.h"
+#include "views/best_union.h"
 #include "views/record_fields.h"
-#include "views/united.h"
 #include "views/view.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 struct candidates {
     struct columns columns;
-    struct united united;
+    struct best_union best;
     const struct result *result; // of the row at hand
 };
 
@@ -43,8 +43,8 @@ static void candidate_block(const struct candidates *v, size_t first, size_t las
         text_clip(b, name, 0, most);
     }
     builder_string(b, behind ? "  text\n" : "\n");
-    for (size_t k = 0; k < v->united.n; k++) {
-        const struct united_token *const t = &v->united.token[k];
+    for (size_t k = 0; k < v->best.n; k++) {
+        const struct union_token *const t = &v->best.token[k];
         builder_int(b, t->best.id, 8);
         if (before)
             text_of_token(d, t->best.id, width);
@@ -66,8 +66,8 @@ static void candidates_text(const struct candidates *v)
     struct dest *const d = v->columns.dest;
     const size_t n = v->columns.job->variants->n;
     size_t width = 4;
-    for (size_t k = 0; d->screen.columns && k < v->united.n; k++)
-        width = text_width(d, width, v->united.token[k].best.id);
+    for (size_t k = 0; d->screen.columns && k < v->best.n; k++)
+        width = text_width(d, width, v->best.token[k].best.id);
     builder_format(&d->text, "row %" PRIu64 "\n", v->result->record.row);
     for (size_t first = 0, last; first < n; first = last) {
         last = block_end(d, candidate_width, v, n, first, 8 + (d->vocab ? 1 + width : 0));
@@ -99,8 +99,8 @@ static void candidates_json(const struct candidates *v)
     }
     object_end(d);
     items_begin(d, "top_probs");
-    for (size_t k = 0; k < v->united.n; k++) {
-        const struct united_token *const t = &v->united.token[k];
+    for (size_t k = 0; k < v->best.n; k++) {
+        const struct union_token *const t = &v->best.token[k];
         object_begin(d, NULL);
         field_int(d, "id", t->best.id);
         field_token(d, "token", t->best.id);
@@ -123,8 +123,8 @@ static void candidates_cells(const struct candidates *v)
 {
     struct dest *const d = v->columns.dest;
     char text[NUMBER_TEXT];
-    for (size_t k = 0; k < v->united.n; k++) {
-        const struct united_token *const t = &v->united.token[k];
+    for (size_t k = 0; k < v->best.n; k++) {
+        const struct union_token *const t = &v->best.token[k];
         field_int(d, "row", (int64_t)v->result->record.row);
         field_int(d, "id", t->best.id);
         for (size_t i = 0; i < v->columns.job->variants->n; i++)
@@ -156,7 +156,7 @@ static bool candidates_row(void *self, const struct seen *s, struct err *e)
     struct columns *const c = &v->columns;
     columns_begin(c, &s->result->record, candidates_heading);
     v->result = s->result;
-    if (!united_find(&v->united, c->job, s->result))
+    if (!best_union_find(&v->best, c->job, s->result))
         return err_from_fault(e, fault_memory());
     if (c->dest->format->kind == FORMAT_TEXT)
         candidates_text(v);
@@ -174,7 +174,7 @@ static bool candidates_end(void *self, enum ending how, struct err *e)
     return true;
 }
 
-static void candidates_free(void *self) { united_free(&((struct candidates *)self)->united); }
+static void candidates_free(void *self) { best_union_free(&((struct candidates *)self)->best); }
 
 const struct view view_candidates = {.name = "--dump-probs",
                                      .size = sizeof(struct candidates),
@@ -199,12 +199,12 @@ static bool ids_row(void *self, const struct seen *s, struct err *e)
     return true;
 }
 
-const struct view view_ids_beside = {.name = "--emit ids",
-                                     .size = sizeof(struct view_state),
-                                     .formats = FORMAT_TEXT | FORMAT_CELLS,
-                                     .pace = PACE_ROWS,
-                                     .folds = true,
-                                     .row = ids_row};
+const struct view view_ids_by_chain = {.name = "--emit ids",
+                                       .size = sizeof(struct view_state),
+                                       .formats = FORMAT_TEXT | FORMAT_CELLS,
+                                       .pace = PACE_ROWS,
+                                       .folds = true,
+                                       .row = ids_row};
 
 // ---- texts
 
@@ -260,12 +260,12 @@ static void texts_free(void *self)
     free(v->text);
 }
 
-const struct view view_texts_beside = {.name = "--emit text",
-                                       .size = sizeof(struct texts),
-                                       .formats = FORMAT_TEXT,
-                                       .pace = PACE_END,
-                                       .folds = true,
-                                       .prepare = texts_prepare,
-                                       .row = texts_row,
-                                       .end = texts_end,
-                                       .free = texts_free};
+const struct view view_texts_by_chain = {.name = "--emit text",
+                                         .size = sizeof(struct texts),
+                                         .formats = FORMAT_TEXT,
+                                         .pace = PACE_END,
+                                         .folds = true,
+                                         .prepare = texts_prepare,
+                                         .row = texts_row,
+                                         .end = texts_end,
+                                         .free = texts_free};

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The candidates of a row in several chains. Shared by the views that show chains beside each other.
-#ifndef SAMPL_VIEWS_UNITED_H
-#define SAMPL_VIEWS_UNITED_H
+#ifndef SAMPL_VIEWS_BEST_UNION_H
+#define SAMPL_VIEWS_BEST_UNION_H
 
 #include "base/hash.h"
 #include "out/dest.h"
 #include "views/job.h"
 
 // Candidates that are among the best of some chain. A zeroed struct is empty.
-struct united {
+struct best_union {
     size_t n;
-    struct united_token {
+    struct union_token {
         struct ranked best; // id, and p: the largest of its probabilities
         const float *p;     // [variants] its probability in each chain; below 0: the chain removed it, or gave nothing
     } * token;              // [n] in the order of ranked_order
@@ -20,10 +20,10 @@ struct united {
     size_t token_cap, p_cap;
 };
 
-void united_free(struct united *u);
+void best_union_free(struct best_union *u);
 
 // Finds the candidates of the results res[variants]. False if memory is short.
-bool united_find(struct united *u, const struct job *j, const struct result *res);
+bool best_union_find(struct best_union *u, const struct job *j, const struct result *res);
 
 // Names what removed a token in a chain, as result_removed_by does; "-" if the chain gave nothing.
 const char *chain_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT]);

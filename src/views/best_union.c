@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "views/united.h"
+#include "views/best_union.h"
 
 #include "base/mem.h"
 #include "out/token_text.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-void united_free(struct united *u)
+void best_union_free(struct best_union *u)
 {
     idmap_free(&u->ids);
     free(u->token);
@@ -24,7 +24,7 @@ static bool add_ids(struct idmap *ids, const struct record *r)
     return ok && (r->accepted < 0 || idmap_add(ids, (uint32_t)r->accepted) != IDMAP_NONE);
 }
 
-bool united_find(struct united *u, const struct job *j, const struct result *res)
+bool best_union_find(struct best_union *u, const struct job *j, const struct result *res)
 {
     const size_t chains = j->variants->n;
     idmap_clear(&u->ids);
@@ -38,7 +38,7 @@ bool united_find(struct united *u, const struct job *j, const struct result *res
     for (size_t k = 0; k < n * chains; k++)
         u->p[k] = -1.0f; // removed
     for (size_t k = 0; k < n; k++)
-        u->token[k] = (struct united_token){.best.id = u->ids.id[k], .p = u->p + k * chains};
+        u->token[k] = (struct union_token){.best.id = u->ids.id[k], .p = u->p + k * chains};
     for (size_t i = 0; i < chains; i++)
         for (size_t k = 0; res[i].ok && k < res[i].record.kept; k++) {
             const struct ranked *const c = &res[i].record.ranked[k];
