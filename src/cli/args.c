@@ -59,9 +59,9 @@ static bool read_value(struct reader *r, const struct option_row *row, const cha
     }
     if (value && !row->metavar && !row->flag)
         return err_set(e, STATUS_USAGE, "--%s takes no value", row->name);
-    if (r->chain_only && row->group != GROUP_CHAIN && row->set)
+    if (r->chain_only && row->group != GROUP_CHAIN && row->kind != OPTION_PRESET)
         return err_set(e, STATUS_USAGE, "--%s is not part of a chain: it is the same for all", row->name);
-    if (row->set)
+    if (row->kind != OPTION_PRESET)
         return args_set(r->a, row, value, r->preset, e) || (!r->preset && hint_value(row, value, e));
     args_give(r->a, row, r->preset);
     return read_preset(r, value, e);

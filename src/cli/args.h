@@ -26,8 +26,7 @@ struct share {
     int64_t k, n;
 };
 
-enum { SAID = 4 };       // words of a preset in args.left_out
-enum { NO_NUMBER = -1 }; // the value of an option [=N] that was given without N
+enum { SAID = 4 }; // words of a preset in args.left_out
 
 struct args {
     struct typed typed;               // the options, which were given, and the chain; the first member

@@ -65,7 +65,7 @@ static bool forget_chain(struct args *a, struct err *e)
 {
     bool ok = true;
     for (const struct option_row *row = a->typed.options->row; ok && row->name; row++)
-        if (row->recipe && row->set && strcmp(row->name, "seed") != 0)
+        if (row->recipe && strcmp(row->name, "seed") != 0)
             ok = typed_forget(&a->typed, row, e);
     return ok;
 }

@@ -135,7 +135,7 @@ void note_idle_options(const struct recipe *r, const struct variant *x, const st
             continue;
         if (row->param)
             phrase = idle_param(r, a, row->number, preset, text);
-        else if (row->group == GROUP_CHAIN && row->at == offsetof(struct typed, samplers) && has_mirostat(r))
+        else if ((row->kind == OPTION_NAMES || row->kind == OPTION_LETTERS) && has_mirostat(r))
             phrase = "has no effect while mirostat runs in their place";
         else
             phrase = idle_vectors(r, row);

@@ -18,14 +18,6 @@
 static struct args *args_of(struct typed *t) { return (struct args *)(void *)t; }
 static_assert(offsetof(struct args, typed) == 0, "typed is the first member");
 
-// Checks the value of a flag that has no effect.
-static bool set_nothing(const struct option_row *row, const char *value, struct typed *t, struct err *e)
-{
-    bool on;
-    (void)t;
-    return value_flag(row->name, value, &on, e);
-}
-
 // Sets --against, which is given once.
 static bool set_against(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
@@ -33,15 +25,7 @@ static bool set_against(const struct option_row *row, const char *value, struct 
     if (a->against)
         return err_set(e, STATUS_USAGE, "--against: '%s' follows '%s'; one second input can be compared", value,
                        a->against);
-    return option_set_string(row, value, t, e);
-}
-
-// Sets the index of the value among the row's choices: an unsigned, or an enum whose constants are in their order.
-static bool set_index(const struct option_row *row, const char *value, struct typed *t, struct err *e)
-{
-    const int choice = option_choice(row, value, e);
-    OPTION_FIELD(unsigned) = (unsigned)choice;
-    return choice >= 0;
+    return option_set_as(row, OPTION_TEXT, value, t, e);
 }
 
 // Sets --emit to one of its choices, or to lists of N tokens.
@@ -51,7 +35,8 @@ static bool set_emit(const struct option_row *row, const char *value, struct typ
     struct args *const a = args_of(t);
     a->emit = EMIT_LIST;
     a->list_most = 256;
-    return number ? value_whole("emit list", number, 1, INT32_MAX, &a->list_most, e) : set_index(row, value, t, e);
+    return number ? value_whole("emit list", number, 1, INT32_MAX, &a->list_most, e)
+                  : option_set_as(row, OPTION_INDEX, value, t, e);
 }
 
 // Appends to a list of texts.
@@ -68,23 +53,6 @@ static bool set_share(const struct option_row *row, const char *value, struct ty
     return (slash && whole_number(slash + 1, NULL, 1, INT32_MAX, &share->n) &&
             whole_number(value, slash, 1, share->n, &share->k)) ||
            err_set(e, STATUS_USAGE, "--%s: '%s' is not K/N with 1 <= K <= N", row->name, value);
-}
-
-// Sets the number of an option [=N], which is above 0. Without N the number becomes NO_NUMBER. If the row is a flag,
-// =true is no N, and =false makes the number 0.
-static bool set_switch(const struct option_row *row, const char *value, struct typed *t, struct err *e)
-{
-    const bool off = row->flag && value && !strcmp(value, "false");
-    const bool number = value && !off && !(row->flag && !strcmp(value, "true"));
-    OPTION_FIELD(int64_t) = off ? 0 : NO_NUMBER;
-    return !number || option_set_whole(row, value, t, e);
-}
-
-// Sets a number of the row's range.
-static bool set_number(const struct option_row *row, const char *value, struct typed *t, struct err *e)
-{
-    const struct param number = {row->name, .type = PARAM_FLOAT, .low = (float)row->low, .high = (float)row->high};
-    return value_parse(&number, value, &OPTION_FIELD(double), e);
 }
 
 // Sets the values that llama.cpp gives a model, as if there were such options. What a model recommends counts more.
@@ -106,11 +74,11 @@ static bool set_gpt_oss(const struct option_row *row, const char *value, struct 
     return true;
 }
 
-// Sets the action, which is the row's `low`. Its value is one of the row's choices; without one it is text.
+// Sets the row's action. Its value is one of the row's choices; without one it is text.
 static bool set_action(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
     struct args *const a = args_of(t);
-    a->action = (enum action)row->low;
+    a->action = (enum action)row->action;
     a->how = value ? value : "text";
     return !value || option_choice(row, value, e) >= 0;
 }
@@ -139,7 +107,7 @@ bool args_set(struct args *a, const struct option_row *row, const char *value, c
     if (preset && value && *value == '@' && !strcmp(row->metavar, "LIST"))
         return err_set(e, STATUS_USAGE, "--%s: a preset names no file: '%s'", row->name, value);
     args_give(a, row, preset);
-    const bool ok = row->set(row, value, &a->typed, e);
+    const bool ok = option_set(row, value, &a->typed, e);
     message_notes(a->typed.options->notes);
     return ok;
 }
@@ -154,55 +122,60 @@ bool args_set(struct args *a, const struct option_row *row, const char *value, c
 #define TUNING         .group = GROUP_OUTPUT, .heading = "Comparing and checking chains"
 #define OTHER          .group = GROUP_OTHER
 #define COMMON         .common = true
-#define FLAG(member)   .flag = true, AT(member), .set = option_set_flag
-#define ACTION(action) .low = (action), .set = set_action
-#define SWITCH(member) AT(member), .low = 1, .set = set_switch
+#define TEXT(member)   .kind = OPTION_TEXT, AT(member)
+#define CHOICE(member) .kind = OPTION_CHOICE, AT(member)
+#define INDEX(member)  .kind = OPTION_INDEX, AT(member)
+#define WHOLE(member)  .kind = OPTION_WHOLE, AT(member)
+#define NUMBER(member) .kind = OPTION_NUMBER, AT(member)
+#define FLAG(member)   .flag = true, .kind = OPTION_FLAG, AT(member)
+#define SWITCH(member) .kind = OPTION_SWITCH, AT(member), .low = 1
+#define ACTION(which)  .action = (which), .set = set_action
 #define WORDS(member)  .repeats = true, AT(member), .set = set_word
 
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
 
 // clang-format off
 static const struct option_row of_input[] = {
-    {"format", COMMON, .brief = "f", .metavar = "FMT", IN, .def = "auto", AT(format), .set = option_set_choice,
+    {"format", COMMON, .brief = "f", .metavar = "FMT", IN, .def = "auto", CHOICE(format),
      .choices = "auto,f32,f16,bf16,json,npy,safetensors,kld,pairs",
      .help = "format of the rows; auto decides by the content, then by the name"},
-    {"n-vocab", COMMON, .brief = "n", .metavar = "N", IN, AT(n_vocab), .set = option_set_whole, .low = 1,
+    {"n-vocab", COMMON, .brief = "n", .metavar = "N", IN, WHOLE(n_vocab), .low = 1,
      .high = INT32_MAX, .help = "number of tokens in a row of raw input"},
-    {"tensor", .metavar = "NAME", IN, AT(tensor), .set = option_set_string,
+    {"tensor", .metavar = "NAME", IN, TEXT(tensor),
      .help = "name of the tensor to read, if a safetensors file has several"},
-    {"ids", .metavar = "HOW", IN, .def = "given", AT(ids), .set = option_set_choice, .choices = "given,rank",
+    {"ids", .metavar = "HOW", IN, .def = "given", CHOICE(ids), .choices = "given,rank",
      .help = "ids of the tokens in a server's reply; given: those of the reply, rank: the ranks within the row"},
-    {"vocab", COMMON, .metavar = "FILE", IN, AT(vocab), .set = option_set_string,
+    {"vocab", COMMON, .metavar = "FILE", IN, TEXT(vocab),
      .help = "texts of the tokens; GGUF, tokenizer.json, vocab.json, or one token a line"},
-    {"rows", COMMON, .metavar = "LIST", IN, .def = ":", AT(rows), .set = option_set_string,
+    {"rows", COMMON, .metavar = "LIST", IN, .def = ":", TEXT(rows),
      .help = "rows to sample; 3,9,20:30 or @FILE; A:B is A <= r < B, either may be missing, negative numbers count "
              "from the end"},
-    {"params", .metavar = "FILE", IN, AT(params), .set = option_set_string,
+    {"params", .metavar = "FILE", IN, TEXT(params),
      .help = "file with a JSON object a line for each row; its members: seq, params, prompt_tokens, accept, position, "
              "end"},
-    {"prompt-tokens", .metavar = "LIST", IN, AT(prompt), .set = option_set_string,
+    {"prompt-tokens", .metavar = "LIST", IN, TEXT(prompt),
      .help = "ids to accept before the first row; 1,2,3 or @FILE"},
-    {"accept", COMMON, .metavar = "LIST", IN, AT(accept), .set = option_set_string,
+    {"accept", COMMON, .metavar = "LIST", IN, TEXT(accept),
      .help = "ids to accept in place of the sampled ones; 1,2,3 or @FILE: the i-th id after row i, recorded: those of "
              "the input"},
     {"shard", .metavar = "K/N", IN, AT(shard), .set = set_share,
      .help = "sample only the K-th of N parts of the rows; the outputs of all parts make up the output of one run"},
-    {"row-base", .metavar = "N", IN, .def = "0", AT(row_base), .set = option_set_whole, .high = MOST_ROWS,
+    {"row-base", .metavar = "N", IN, .def = "0", WHOLE(row_base), .high = MOST_ROWS,
      .help = "number of the input's first row; for an input that is a part of a longer one"},
     {"independent", IN, FLAG(independent),
      .help = "treat each row as a sequence of its own; its seed is the seed + the row's number"},
 };
 
 static const struct option_row others[] = {
-    {"scatter-embeddings", .metavar = "FILE", CHAIN, SCATTER, AT(embeddings), .set = option_set_string,
+    {"scatter-embeddings", .metavar = "FILE", CHAIN, SCATTER, TEXT(embeddings),
      .help = "tokens with near vectors exchange probability, not near ranks; the model's embedding matrix as "
              "safetensors, npy or GGUF"},
-    {"scatter-metric", .metavar = "METRIC", CHAIN, SCATTER, .def = "cosine", AT(metric), .set = set_index,
+    {"scatter-metric", .metavar = "METRIC", CHAIN, SCATTER, .def = "cosine", INDEX(metric),
      .choices = "cosine,l2",
      .help = "distance of the vectors of --scatter-embeddings, which are scaled to length 1"},
     {"backend-sampling", .brief = "bs", CHAIN, FLAG(backend_sampling), .help = "no effect; sampl has no backend"},
-    {"perf", CHAIN, .flag = true, .set = set_nothing, .help = "no effect; sampl measures nothing"},
-    {"no-perf", CHAIN, .flag = true, .set = set_nothing, .help = "no effect; sampl measures nothing"},
+    {"perf", CHAIN, .flag = true, .kind = OPTION_NO_EFFECT, .help = "no effect; sampl measures nothing"},
+    {"no-perf", CHAIN, .flag = true, .kind = OPTION_NO_EFFECT, .help = "no effect; sampl measures nothing"},
     {"gpt-oss-20b-default", CHAIN, .flag = true, .set = set_gpt_oss,
      .help = "--temp 1 --top-p 1 --top-k 0 --min-p 0.01; llama.cpp's values for this model"},
     {"gpt-oss-120b-default", CHAIN, .flag = true, .set = set_gpt_oss, .help = "the values of --gpt-oss-20b-default; "
@@ -216,25 +189,25 @@ static const struct option_row others[] = {
      .help = "print the N best candidates of each row; all without N"},
     {"trace", COMMON, .metavar = "[=N]", OUT, .flag = true, SWITCH(trace), .high = INT32_MAX,
      .help = "print what each sampler did to the row; with N, also the N best candidates after it"},
-    {"after", .metavar = "STAGE", OUT, AT(after), .set = option_set_string,
+    {"after", .metavar = "STAGE", OUT, TEXT(after),
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
-    {"expect", COMMON, .metavar = "LIST", TUNING, AT(expect), .set = option_set_string,
+    {"expect", COMMON, .metavar = "LIST", TUNING, TEXT(expect),
      .help = "compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, "
              "logprobs or logits the file has rows of numbers"},
-    {"expect-most", .metavar = "N", TUNING, AT(expect_most), .set = option_set_whole, .high = MOST_ROWS,
+    {"expect-most", .metavar = "N", TUNING, WHOLE(expect_most), .high = MOST_ROWS,
      .help = "end the list of --expect after N rows that differ; further rows are still counted"},
-    {"draws", .metavar = "FILE", TUNING, AT(draws), .set = option_set_string,
+    {"draws", .metavar = "FILE", TUNING, TEXT(draws),
      .help = "test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of "
              "the input"},
-    {"draws-p", .metavar = "P", TUNING, .def = "1e-06", AT(draws_p), .set = set_number, .low = 1e-30, .high = 1,
+    {"draws-p", .metavar = "P", TUNING, .def = "1e-06", NUMBER(draws_p), .low = 1e-30, .high = 1,
      .help = "p-value below which a test of --draws rejects the draws"},
-    {"tolerance", .metavar = "X", TUNING, .def = "1e-06", AT(tolerance), .set = set_number, .high = FLT_MAX,
+    {"tolerance", .metavar = "X", TUNING, .def = "1e-06", NUMBER(tolerance), .high = FLT_MAX,
      .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
              "within which a difference is counted apart"},
-    {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, AT(output_format), .set = option_set_choice,
+    {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, CHOICE(output_format),
      .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
      .help = "format; html is a page for a browser, safetensors is for lists"},
-    {"output", COMMON, .brief = "o", .metavar = "FILE", OUT, AT(output), .set = option_set_string,
+    {"output", COMMON, .brief = "o", .metavar = "FILE", OUT, TEXT(output),
      .help = "write to FILE; whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush the output after each row"},
     {"stats", COMMON, OUT, FLAG(stats), .help = "print a summary on standard error at the end"},
@@ -242,9 +215,9 @@ static const struct option_row others[] = {
      .help = "compare with another chain; a preset, or options, which NAME: before them names; may be repeated"},
     {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, WORDS(sweeps),
      .help = "compare the values of an option; a,b,c or FROM:TO:STEP; several sweeps give all combinations"},
-    {"columns", .metavar = "LIST", TUNING, AT(columns), .set = option_set_string,
+    {"columns", .metavar = "LIST", TUNING, TEXT(columns),
      .help = "columns of the table of variants, in this order; as lost,gain,gain_diff"},
-    {"base", .metavar = "NAME", TUNING, AT(base), .set = option_set_string,
+    {"base", .metavar = "NAME", TUNING, TEXT(base),
      .help = "compare with the variant of this name; in place of the chain of the command line"},
     {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_against,
      .help = "compare with the rows of another FILE; rows of the same contexts, as of a quantised model"},
@@ -252,10 +225,10 @@ static const struct option_row others[] = {
      .help = "with --against, print how far the raw rows agree; perplexities, divergences, as llama-perplexity does"},
     {"diff", COMMON, .metavar = "[=N]", TUNING, SWITCH(diff), .high = 1000000,
      .help = "print the rows where variants choose otherwise; with N, the N rows that overlap least"},
-    {"on-error", COMMON, .metavar = "MODE", OUT, .def = "stop", AT(skip_bad), .set = set_index, .choices = "stop,skip",
+    {"on-error", COMMON, .metavar = "MODE", OUT, .def = "stop", INDEX(skip_bad), .choices = "stop,skip",
      .help = "what to do at a bad row; skip continues with the next row"},
 
-    {"preset", COMMON, .metavar = "NAME", OTHER,
+    {"preset", COMMON, .metavar = "NAME", OTHER, .kind = OPTION_PRESET,
      .help = "read options from a preset; a name of --list-presets, or a file, also of another program"},
     {"lenient", OTHER, FLAG(lenient),
      .help = "leave out settings of a preset that sampl does not have; with a warning; otherwise they are an error"},
@@ -264,7 +237,7 @@ static const struct option_row others[] = {
      .choices = "text,json,llama,server,preset",
      .help = "print the chain and exit"},
     {"print-grammar", OTHER, ACTION(ACTION_PRINT_GRAMMAR), .help = "print the grammar and exit"},
-    {"threads", COMMON, .brief = "t", .metavar = "N", OTHER, .def = "1", AT(threads), .set = option_set_whole, .low = 0,
+    {"threads", COMMON, .brief = "t", .metavar = "N", OTHER, .def = "1", WHOLE(threads), .low = 0,
      .high = 1024,
      .help = "number of threads; 0: all cores; used if no state passes from row to row"},
     {"verbose", .brief = "v", OTHER, FLAG(verbose), .help = "print more notes on standard error"},

@@ -112,7 +112,7 @@ static bool read_sweep(struct sweep *s, const struct options *o, const char *wor
     if (!word[len])
         return err_set(e, STATUS_USAGE, "--sweep: '%s' is not OPTION=LIST", word);
     s->row = option_by_name(o, word, len);
-    if (s->row && !s->row->set)
+    if (s->row && s->row->kind == OPTION_PRESET)
         return suggest_vs("--sweep: presets are compared with", word + len + 1, e);
     if (!s->row) {
         hint_unknown(o, option, (size_t)snprintf(option, sizeof option, "--%.*s", err_clip_part(word, len, 40), word),

@@ -39,7 +39,7 @@ static bool read_option(struct typed *t, struct words_of_chain *w, struct err *e
     else if (option_needs_value(row))
         value = w->word[w->at++];
     t->given[row - t->options->row] = ORIGIN_COMMAND_LINE;
-    return row->set(row, value, t, e);
+    return option_set(row, value, t, e);
 }
 
 static bool add_grammar(struct draft *d, const void *arg, struct builder *names, struct err *e)

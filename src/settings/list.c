@@ -25,12 +25,13 @@ void list_begin(struct list *l, const char *name)
 {
     l->name = name;
     l->n = 0;
-    l->entries.len = 0;
+    l->entries.len = l->late.len = 0;
 }
 
 void list_free(struct list *l)
 {
     builder_free(&l->entries);
+    builder_free(&l->late);
     *l = (struct list){0};
 }
 
@@ -40,6 +41,8 @@ void list_copy(struct list *to, const struct list *from)
     to->n = from->n;
     if (from->n)
         builder_bytes(&to->entries, from->entries.text, from->entries.len);
+    if (from->late.len)
+        builder_bytes(&to->late, from->late.text, from->late.len);
 }
 
 // Adds an entry of that many bytes. Entries are aligned, and zeros stand behind a text.
@@ -65,17 +68,17 @@ void list_add_text(struct list *l, enum entry_form form, const char *text, size_
     add_entry(l, &(struct list_entry){form, bias, len}, text, len);
 }
 
-void list_put_off(struct list *l, const struct err *why)
+void list_defer(struct list *l, const struct err *why)
 {
-    list_add_text(l, ENTRY_ERROR, why->text, strlen(why->text), (float)why->status);
+    if (!l->late.len)
+        builder_bytes(&l->late, why, sizeof *why);
 }
 
 bool list_check(const struct list *l, struct err *e)
 {
-    for (const struct list_entry *x = NULL; (x = list_next_entry(l, x));)
-        if (x->form == ENTRY_ERROR)
-            return err_set(e, (enum status)x->bias, "%s", entry_text(x));
-    return true;
+    if (l->late.len)
+        memcpy(e, l->late.text, sizeof *e);
+    return !l->late.len;
 }
 
 const struct list_entry *list_next_entry(const struct list *l, const struct list_entry *x)

@@ -25,7 +25,6 @@ enum entry_form {
     ENTRY_IDS,
     ENTRY_TEXT,
     ENTRY_ESCAPED, // a text with escapes, which the settings may say to take as they are
-    ENTRY_ERROR,   // the text of an error, and its status in place of a bias
 };
 
 struct list_entry {
@@ -45,6 +44,7 @@ struct list {
     const char *name; // what messages call the setting, --OPTION or a member of a row; NULL: it was not given
     size_t n;
     struct builder entries;
+    struct builder late; // a struct err that counts only if a chain is made of the list; empty: none
 };
 
 // Empties a list, and gives it a name; NULL: it counts as not given. The memory stays, so that a copy of the struct is
@@ -71,10 +71,10 @@ bool list_read(struct list *l, enum list_kind kind, const char *text, struct err
 // Appends an entry of the ids that a text names. False with *e if there are none.
 bool list_take_ids(struct list *l, enum list_kind kind, const struct ids *ids, const char *text, struct err *e);
 
-// Appends an error. The error counts only if the chain is made: an engine may ignore the list.
-void list_put_off(struct list *l, const struct err *why);
+// Keeps an error for list_check, unless there is one: an engine may ignore the list.
+void list_defer(struct list *l, const struct err *why);
 
-// Returns false with *e if an entry is an error.
+// Returns false with the error that was kept in *e.
 bool list_check(const struct list *l, struct err *e);
 
 // Appends an entry as list_read takes it. no_escape: escapes are not resolved.

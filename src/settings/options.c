@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-// ---- setters
+// ---- values of options
 
 // Sets a sampler's parameter.
 static bool set_param(const struct option_row *row, const char *value, struct typed *t, struct err *e)
@@ -26,27 +26,29 @@ static bool set_param(const struct option_row *row, const char *value, struct ty
     return true;
 }
 
-bool option_set_flag(const struct option_row *row, const char *value, struct typed *t, struct err *e)
-{
-    bool on;
-    const bool ok = value_flag(row->name, value, &on, e);
-    OPTION_FIELD(bool) = on != (row->low > 0.0);
-    return ok;
-}
-
-bool option_set_whole(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+static bool set_whole(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
     return value_whole(row->name, value, (int64_t)row->low, (int64_t)row->high, &OPTION_FIELD(int64_t), e);
 }
 
-// Sets --seed to any 64-bit number; the engine has its own range. The error for any other text names the usual range.
+// Sets the number of an option [=N], which is above 0. If the row is a flag, =true is no N, and =false makes the number
+// 0.
+static bool set_switch(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    const bool off = row->flag && value && !strcmp(value, "false");
+    const bool number = value && !off && !(row->flag && !strcmp(value, "true"));
+    OPTION_FIELD(int64_t) = off ? 0 : NO_NUMBER;
+    return !number || set_whole(row, value, t, e);
+}
+
+// The error for a text that is no number of 64 bits names the usual range.
 static bool set_seed(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
     return whole_number(value, NULL, INT64_MIN, INT64_MAX, &t->seed) ||
            err_set(e, STATUS_USAGE, "--%s: '%s' is not a whole number of 64 bits", row->name, value);
 }
 
-bool option_set_string(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+static bool set_text(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
     OPTION_FIELD(const char *) = value;
     return *value || !option_names_file(row) || err_set(e, STATUS_USAGE, "--%s: '' is not a file name", row->name);
@@ -60,64 +62,105 @@ int option_choice(const struct option_row *row, const char *value, struct err *e
     return choice;
 }
 
-bool option_set_choice(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+static bool set_index(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
-    OPTION_FIELD(const char *) = value;
-    return option_choice(row, value, e) >= 0;
+    const int choice = option_choice(row, value, e);
+    OPTION_FIELD(unsigned) = (unsigned)choice;
+    return choice >= 0;
 }
 
-// Sets --neutral: resets the samplers and their parameters, as if their options had not been given.
+// Resets the samplers and their parameters, as if their options had not been given.
 static bool set_neutral(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
     const struct catalog *const c = t->options->catalog;
     if (!value_flag(row->name, value, &t->neutral, e))
         return false;
     for (row = t->options->row; row->name; row++) {
-        const bool chain = row->at == offsetof(struct typed, samplers) && row->group == GROUP_CHAIN;
+        const bool chain = row->kind == OPTION_NAMES || row->kind == OPTION_LETTERS;
         if (row->param || chain)
             t->given[row - t->options->row] = ORIGIN_NONE;
         if (chain && row->def)
-            row->set(row, row->def, t, e);
+            option_set(row, row->def, t, e);
     }
     (t->neutral ? catalog_neutral : catalog_defaults)(c, t->value);
     return true;
 }
 
-// Sets --samplers or --sampler-seq, which differ in the row's `low`: names or letters.
-static bool set_samplers(const struct option_row *row, const char *value, struct typed *t, struct err *e)
-{
-    t->by_letter = row->low > 0.0;
-    return option_set_string(row, value, t, e);
-}
-
-// Appends to a list of the chain, or sets it. The row's `low` is the kind of the list.
 static bool set_list(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
-    const enum list_kind kind = (enum list_kind)row->low;
-    if (kind == LIST_BREAKERS && !*value)
+    if (row->list == LIST_BREAKERS && !*value)
         note_add(t->options->notes, NOTE_WARNING, "--%s: an empty breaker is left out", row->name);
-    return list_read(&t->settings.list[kind], kind, value, e);
+    return list_read(&t->settings.list[row->list], row->list, value, e);
 }
 
-// Appends to a list of ids, which may stand in a file. An error waits until a chain is made of the list.
+// Appends ids, which may stand in a file, to a list. An error waits until a chain is made of the list.
 static bool set_ids(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
-    const enum list_kind kind = (enum list_kind)row->low;
-    struct list *const list = &t->settings.list[kind];
+    struct list *const list = &t->settings.list[row->list];
     struct ids ids = {0};
     struct err why;
-    list->name = list_options[kind];
-    if (!t->options->read_ids(row->name, value, 0, &ids, &why) || !list_take_ids(list, kind, &ids, value, &why))
-        list_put_off(list, &why);
+    list->name = list_options[row->list];
+    if (!t->options->read_ids(row->name, value, 0, &ids, &why) || !list_take_ids(list, row->list, &ids, value, &why))
+        list_defer(list, &why);
     free(ids.id);
-    return !list->entries.failed || err_from_fault(e, fault_memory());
+    return !(list->entries.failed || list->late.failed) || err_from_fault(e, fault_memory());
 }
 
 // Sets the option that has the grammar, and its value. An empty text is no grammar.
 static bool set_grammar(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
     t->grammar_row = *value || strcmp(row->name, "grammar") != 0 ? row : NULL;
-    return option_set_string(row, value, t, e);
+    return set_text(row, value, t, e);
+}
+
+bool option_set_as(const struct option_row *row, enum option_kind kind, const char *value, struct typed *t,
+                   struct err *e)
+{
+    const struct param number = {row->name, .type = PARAM_FLOAT, .low = (float)row->low, .high = (float)row->high};
+    bool on, ok;
+    switch (kind) {
+    case OPTION_OWN:
+    case OPTION_PRESET:
+        break;
+    case OPTION_NO_EFFECT:
+        return value_flag(row->name, value, &on, e);
+    case OPTION_FLAG:
+    case OPTION_INVERSE:
+        ok = value_flag(row->name, value, &on, e);
+        OPTION_FIELD(bool) = on == (kind == OPTION_FLAG);
+        return ok;
+    case OPTION_WHOLE:
+        return set_whole(row, value, t, e);
+    case OPTION_SWITCH:
+        return set_switch(row, value, t, e);
+    case OPTION_NUMBER:
+        return value_parse(&number, value, &OPTION_FIELD(double), e);
+    case OPTION_TEXT:
+        return set_text(row, value, t, e);
+    case OPTION_CHOICE:
+        OPTION_FIELD(const char *) = value;
+        return option_choice(row, value, e) >= 0;
+    case OPTION_INDEX:
+        return set_index(row, value, t, e);
+    case OPTION_PARAM:
+        return set_param(row, value, t, e);
+    case OPTION_NAMES:
+    case OPTION_LETTERS:
+        t->by_letter = kind == OPTION_LETTERS;
+        return set_text(row, value, t, e);
+    case OPTION_LIST:
+        return set_list(row, value, t, e);
+    case OPTION_IDS:
+        return set_ids(row, value, t, e);
+    case OPTION_GRAMMAR:
+        return set_grammar(row, value, t, e);
+    case OPTION_SEED:
+        return set_seed(row, value, t, e);
+    case OPTION_NEUTRAL:
+        return set_neutral(row, value, t, e);
+    }
+    assert(false);
+    return false;
 }
 
 // ---- the options of a chain
@@ -126,30 +169,31 @@ static bool set_grammar(const struct option_row *row, const char *value, struct 
 #define CHAIN        .group = GROUP_CHAIN, .recipe = true
 #define CHAIN_FILE   .group = GROUP_CHAIN
 #define COMMON       .common = true
-#define FLAG(member) .flag = true, AT(member), .set = option_set_flag
-#define LIST(kind)   .repeats = true, .low = (kind), .set = set_list
-#define IDS(kind)    .repeats = true, .low = (kind), .set = set_ids
-#define GRAMMAR      AT(grammar), .set = set_grammar
+#define FLAG(member) .flag = true, .kind = OPTION_FLAG, AT(member)
+#define LIST(which)  .repeats = true, .kind = OPTION_LIST, .list = (which)
+#define IDS(which)   .repeats = true, .kind = OPTION_IDS, .list = (which)
+#define GRAMMAR      .kind = OPTION_GRAMMAR, AT(grammar)
 
 // clang-format off
 static const struct option_row table[] = {
-    {"samplers", COMMON, .metavar = "NAMES", CHAIN, .def = DEFAULT_CHAIN, AT(samplers), .set = set_samplers,
+    {"samplers", COMMON, .metavar = "NAMES", CHAIN, .def = DEFAULT_CHAIN, .kind = OPTION_NAMES,
+     AT(samplers),
      .help = "names of the samplers, in order; separated by ';', NAME=VALUE sets the main parameter of one"},
-    {"sampler-seq", .also = "sampling-seq", .metavar = "LETTERS", CHAIN, AT(samplers), .low = true, .set = set_samplers,
+    {"sampler-seq", .also = "sampling-seq", .metavar = "LETTERS", CHAIN, .kind = OPTION_LETTERS, AT(samplers),
      .help = "letters of the samplers, in order; edskypmxrt is the default chain"},
-    {"neutral", CHAIN, .flag = true, .set = set_neutral,
+    {"neutral", CHAIN, .flag = true, .kind = OPTION_NEUTRAL, AT(neutral),
      .help = "switch every sampler off and reset its parameters; =false: reset them to the defaults"},
-    {"seed", COMMON, .brief = "s", .metavar = "N", CHAIN, .def = "-1", AT(seed), .low = -1, .high = UINT32_MAX,
-     .set = set_seed,
+    {"seed", COMMON, .brief = "s", .metavar = "N", CHAIN, .def = "-1", .kind = OPTION_SEED, AT(seed),
+     .low = -1, .high = UINT32_MAX,
      .help = "seed of the random numbers; -1: a random seed"},
-    {"engine", COMMON, .metavar = "NAME", CHAIN, .def = "llama", AT(engine), .set = option_set_choice,
+    {"engine", COMMON, .metavar = "NAME", CHAIN, .def = "llama", .kind = OPTION_CHOICE, AT(engine),
      .choices = ENGINE_NAMES, .help = "program whose pipeline to run; each has its own defaults"},
     {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, LIST(LIST_BIASES),
      .help = "add BIAS to the logit of a token; ID-inf bans it; \"TEXT\"(+|-)BIAS needs --vocab; may be repeated"},
     {"ignore-eos", CHAIN, FLAG(settings.ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
     {"dry-sequence-breaker", .metavar = "TEXT", CHAIN, LIST(LIST_BREAKERS),
      .help = "text that DRY does not match across; replaces the defaults; none: no breakers; may be repeated"},
-    {"escape", .brief = "e", CHAIN, .flag = true, AT(settings.no_escape), .low = true, .set = option_set_flag,
+    {"escape", .brief = "e", CHAIN, .flag = true, .kind = OPTION_INVERSE, AT(settings.no_escape),
      .help = "resolve escapes in --dry-sequence-breaker; this is the default"},
     {"no-escape", CHAIN, FLAG(settings.no_escape), .help = "do not resolve escapes in --dry-sequence-breaker"},
     {"dry-breaker-tokens", .metavar = "LIST", CHAIN, IDS(LIST_BREAKER_IDS),
@@ -168,13 +212,13 @@ static const struct option_row table[] = {
      .help = "choose only tokens that fit the JSON schema in FILE; needs --vocab"},
     {"grammar-first", CHAIN, FLAG(grammar_first),
      .help = "mask by the grammar before the chain; otherwise only if the chosen token does not fit"},
-    {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", AT(settings.reasoning_budget), .low = -1,
-     .high = INT32_MAX, .set = option_set_whole,
+    {"reasoning-budget", .metavar = "N", CHAIN, .def = "-1", .kind = OPTION_WHOLE,
+     AT(settings.reasoning_budget), .low = -1, .high = INT32_MAX,
      .help = "most tokens between a start tag and an end tag; then the message and the first end tag are forced; -1: "
              "no budget"},
-    {"reasoning-budget-message", .metavar = "TEXT", CHAIN, .low = LIST_MESSAGE, .set = set_list,
+    {"reasoning-budget-message", .metavar = "TEXT", CHAIN, .kind = OPTION_LIST, .list = LIST_MESSAGE,
      .help = "text to force before the end tag; needs --vocab"},
-    {"reasoning-start", .metavar = "TAG", CHAIN, .low = LIST_START, .set = set_list,
+    {"reasoning-start", .metavar = "TAG", CHAIN, .kind = OPTION_LIST, .list = LIST_START,
      .help = "tag at which the budget begins; ids 1,2,3, or a text with --vocab"},
     {"reasoning-end", .metavar = "TAG", CHAIN, LIST(LIST_END_TAGS),
      .help = "tag at which the budget ends; ids or a text; may be repeated"},
@@ -194,7 +238,7 @@ static struct option_row param_row(const struct catalog *c, size_t number)
                                .heading = c->heading[number],
                                .common = p->common,
                                .flag = p->type == PARAM_FLAG,
-                               .set = set_param,
+                               .kind = OPTION_PARAM,
                                .help = p->help,
                                .param = p,
                                .number = number};
@@ -239,7 +283,7 @@ bool typed_defaults(struct typed *t, struct err *e)
 {
     catalog_defaults(t->options->catalog, t->value);
     for (const struct option_row *row = t->options->row; row->name; row++)
-        if (row->def && !row->set(row, row->def, t, e))
+        if (row->def && !option_set(row, row->def, t, e))
             return false;
     return true;
 }
@@ -247,18 +291,29 @@ bool typed_defaults(struct typed *t, struct err *e)
 bool typed_forget(struct typed *t, const struct option_row *row, struct err *e)
 {
     t->given[row - t->options->row] = ORIGIN_NONE;
-    if (row->param)
+    if (row->def)
+        return option_set(row, row->def, t, e);
+    switch (row->kind) {
+    case OPTION_PARAM:
         t->value[row->number] = param_value(row->param, row->param->def);
-    else if (row->def)
-        return row->set(row, row->def, t, e);
-    else if (row->set == set_list || row->set == set_ids)
-        list_begin(&t->settings.list[(size_t)row->low], NULL);
-    else if (row->set == set_grammar)
+        break;
+    case OPTION_LIST:
+    case OPTION_IDS:
+        list_begin(&t->settings.list[row->list], NULL);
+        break;
+    case OPTION_GRAMMAR:
         t->grammar_row = NULL;
-    else if (row->set == option_set_string)
+        break;
+    case OPTION_TEXT:
         OPTION_FIELD(const char *) = NULL;
-    else if (row->set == option_set_flag)
+        break;
+    case OPTION_FLAG:
+    case OPTION_INVERSE:
         OPTION_FIELD(bool) = false;
+        break;
+    default:
+        break;
+    }
     return true;
 }
 

@@ -13,6 +13,31 @@ struct typed;
 
 enum option_group { GROUP_INPUT, GROUP_CHAIN, GROUP_OUTPUT, GROUP_OTHER, GROUP_HIDDEN };
 
+// What an option stores. The member at `at` has the type that is named.
+enum option_kind {
+    OPTION_OWN,       // what the row's `set` reads and stores
+    OPTION_PRESET,    // nothing: its value is a preset, which the command line reads
+    OPTION_NO_EFFECT, // nothing: a flag
+    OPTION_FLAG,      // bool: true without a value
+    OPTION_INVERSE,   // bool: false without a value
+    OPTION_WHOLE,     // int64_t in the row's range
+    OPTION_SWITCH,    // int64_t in the row's range, NO_NUMBER without a value; of a flag also =true and =false (0)
+    OPTION_NUMBER,    // double in the row's range
+    OPTION_TEXT,      // const char *; the name of a file must not be empty
+    OPTION_CHOICE,    // const char *: one of the row's choices
+    OPTION_INDEX,     // unsigned, or an enum: the index of the value among the row's choices
+    OPTION_PARAM,     // the value of a sampler's parameter
+    OPTION_NAMES,     // the samplers, by their names
+    OPTION_LETTERS,   // the samplers, by their letters
+    OPTION_LIST,      // an entry of the row's list
+    OPTION_IDS,       // ids for the row's list
+    OPTION_GRAMMAR,   // the grammar, and the option that gives it
+    OPTION_SEED,      // int64_t: any number of 64 bits; the engine has its own range
+    OPTION_NEUTRAL,   // bool; the samplers and their parameters are reset
+};
+
+enum { NO_NUMBER = -1 }; // the value of an option [=N] that was given without N
+
 struct option_row {
     const char *name;    // without the dashes; NULL after the last row
     const char *also;    // another long name, or NULL
@@ -26,11 +51,14 @@ struct option_row {
     bool flag;           // takes no value, but may be given as =true or =false
     bool repeats;        // may be given several times
     bool recipe;         // is a part of the recipe, and may stand in a preset
-    double low, high;    // range of numbers; for some options low is what `set` stores
-    size_t at;           // offset of the member that `set` stores the value in, from the beginning of struct typed
 
-    // Reads the value, NULL without one, checks it, and stores it. False with *e if the value is refused. NULL for
-    // --preset, which cli/args.c reads.
+    enum option_kind kind;
+    size_t at;           // offset of the member that holds the value, from the beginning of struct typed
+    double low, high;    // range of numbers
+    enum list_kind list; // of OPTION_LIST and OPTION_IDS
+    int action;          // for `set`: the action that an option names
+
+    // OPTION_OWN: reads the value, NULL without one, checks it, and stores it. False with *e if the value is refused.
     bool (*set)(const struct option_row *row, const char *value, struct typed *t, struct err *e);
 
     const char *help;
@@ -90,22 +118,21 @@ static inline const struct option_row *option_by_brief(const struct options *o, 
 // Finds the option with the long name name[0..len), in which '_' is equal to '-'. NULL: there is none.
 const struct option_row *option_by_name(const struct options *o, const char *name, size_t len);
 
-// ---- setters of rows
+// ---- values of options
 
-// The member that the row's option sets, as an lvalue.
+// The member that holds the value of the row's option, as an lvalue.
 #define OPTION_FIELD(type) (*(type *)(void *)((char *)t + row->at))
 
-// Sets a bool, true without a value. If the row's `low` is 1, sets the opposite.
-bool option_set_flag(const struct option_row *row, const char *value, struct typed *t, struct err *e);
+// Reads the value of an option as a kind that the library knows, checks it, and stores it. value: NULL without one.
+// False with *e if the value is refused.
+bool option_set_as(const struct option_row *row, enum option_kind kind, const char *value, struct typed *t,
+                   struct err *e);
 
-// Sets a whole number in the row's range.
-bool option_set_whole(const struct option_row *row, const char *value, struct typed *t, struct err *e);
-
-// Sets a text. A text that names a file must not be empty.
-bool option_set_string(const struct option_row *row, const char *value, struct typed *t, struct err *e);
-
-// Sets a text that is one of the row's choices.
-bool option_set_choice(const struct option_row *row, const char *value, struct typed *t, struct err *e);
+// Reads the value of an option as its kind. Not for OPTION_PRESET.
+static inline bool option_set(const struct option_row *row, const char *value, struct typed *t, struct err *e)
+{
+    return row->kind == OPTION_OWN ? row->set(row, value, t, e) : option_set_as(row, row->kind, value, t, e);
+}
 
 // Returns the index of a value among the row's choices. -1 with *e: it is not one of them.
 int option_choice(const struct option_row *row, const char *value, struct err *e);
