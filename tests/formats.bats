@@ -43,7 +43,7 @@ sub npy_file { my ($descr, $shape, $data) = @_; npy(1, "{'descr': '$descr', 'for
 sub safetensors { my ($json, @data) = @_; join "", pack("Q<", length $json), $json, @data }
 
 # kld_row LOGIT...: quantises a row as llama-perplexity does. Returns the bytes of the row (scale, lowest log-probability, 16-bit
-# numbers) and the log-probabilities that a reader of these bytes gets.
+# numbers) and the log-probabilities that a reader of these bytes gets: clipped tokens share what the others leave of 1.
 sub kld_row {
     my @x = @_;
     my ($max, $min) = ($x[0], $x[0]);
@@ -56,7 +56,14 @@ sub kld_row {
     my @q = map { $scale && $_ > $min ? int(($_ - $min) / $scale + 0.5) : 0 } @x;
     $_ > 65535 and $_ = 65535 for @q;
     my $row = pack "f<f<v*", $scale, $low, @q, @q % 2 ? 0xdead : ();
-    return $row, f32(map { $_ + $low } f32(map { $_ * $scale } @q));
+    my @y = f32(map { $_ + $low } f32(map { $_ * $scale } @q));
+    my $clipped = $max - $min == 16 ? grep { !$_ } @q : 0;
+    my $left = 1;
+    $left -= exp $y[$_] for grep { $q[$_] } 0 .. $#q;
+    $left = 2**-24 if $left < 2**-24;
+    my ($share) = $clipped ? f32(log($left / $clipped)) : $low;
+    $_ = $share < $low && $_ == $low ? $share : $_ for @y;
+    return $row, @y;
 }
 
 sub kld_file { my ($n_ctx, $n_vocab, $n_chunk, $tokens, @rows) = @_; join "", "_logits_", pack("VVV", $n_ctx, $n_vocab, $n_chunk), pack("V*", @$tokens), @rows }
@@ -118,6 +125,13 @@ fails_with() {
 # refused MESSAGE FILE OPTION...: checks that the file is refused with status 1 and the message, from a file and through a pipe.
 refused() {
     fails_with 1 "$1" "${@:3}" "$2" && fails_with 1 "$1" "${@:3}" < <(cat "$2")
+}
+
+# refused_behind_note TEXT FILE OPTION...: as refused, of a kld file with clipped tokens.
+refused_behind_note() {
+    run -1 --separate-stderr sampl "${@:3}" "$2"
+    printf '%s\n' "${stderr_lines[@]}" | grep -v "^sampl: note: $2: row 0: llama-perplexity clipped " | diff - <(echo "sampl: $2: $1")
+    sampl "${@:3}" "$2" >out 2>err || grep -q "$1" err
 }
 
 # refused_if_cut FORMAT FILE LENGTH: cuts the file off after each number of bytes below LENGTH. Checks that the program then ends with
@@ -537,12 +551,12 @@ make_kld() {
     for cut in 1 8199 8200 8201 $((3 * 8200)) $((6 * 8200 - 1)); do
         head -c $((size - cut)) a.kld >cut.kld
         rows=$((6 - (cut + 8199) / 8200))
-        refused "row $rows: the file holds $rows rows of the 6 promised" cut.kld -s 7
+        refused_behind_note "row $rows: the file holds $rows rows of the 6 promised" cut.kld -s 7
         head -$rows ids | diff - out
         [ "$(sampl -s 7 --independent --rows -100: cut.kld 2>/dev/null | wc -l)" = $rows ]
     done
     { cat a.kld; printf x; } >long.kld
-    refused "row 6: there are bytes after the last of the 6 rows promised" long.kld
+    refused_behind_note "row 6: there are bytes after the last of the 6 rows promised" long.kld
     refused_if_cut kld a.kld 76
 }
 

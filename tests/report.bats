@@ -19,10 +19,10 @@ END
 }
 
 # shellcheck disable=SC2094 # OTHER may be BASE
-# report_as_numpy BASE OTHER TOKENS KLD OPTION...: checks the report on two .npy files against numpy, alone and in threads.
+# report_as_numpy BASE OTHER TOKENS OPTION...: checks the report on two .npy files against numpy, alone and in threads.
 report_as_numpy() {
-    local base=$1 other=$2 tokens=$3 kld=$4 accept=()
-    shift 4
+    local base=$1 other=$2 tokens=$3 accept=()
+    shift 3
     [ ! -s "$tokens" ] || accept=(--accept "@$tokens")
     sampl -s 1 "$@" --against "$other" "${accept[@]}" --report -O json "$base" >json 2>notes
     sampl -s 1 "$@" --against "$other" "${accept[@]}" --report "$base" >text 2>notes
@@ -31,8 +31,7 @@ report_as_numpy() {
     sampl -s 1 "$@" "${accept[@]}" --emit logits -O npy "$other" >chain.other.npy
     sampl -s 1 --samplers '' --emit logits -O npy "$base" >raw.base.npy
     sampl -s 1 --samplers '' --emit logits -O npy "$other" >raw.other.npy
-    # shellcheck disable=SC2086
-    /usr/bin/python3 "$ROOT/tests/report.py" json text raw.base.npy raw.other.npy chain.base.npy chain.other.npy "$tokens" $kld
+    /usr/bin/python3 "$ROOT/tests/report.py" json text raw.base.npy raw.other.npy chain.base.npy chain.other.npy "$tokens"
 }
 
 @test "--report has the figures that numpy computes, with and without tokens" {
@@ -41,10 +40,10 @@ report_as_numpy() {
     rows b 1 60 300 .3
     : >none
     seq 20 79 >tokens
-    report_as_numpy a.npy b.npy tokens '' --top-k 40
-    report_as_numpy a.npy b.npy none '' --temp 1.5
-    report_as_numpy a.npy a.npy none ''
-    report_as_numpy a.npy b.npy tokens '' --repeat-penalty 1.2 --samplers 'penalties;top_p'
+    report_as_numpy a.npy b.npy tokens --top-k 40
+    report_as_numpy a.npy b.npy none --temp 1.5
+    report_as_numpy a.npy a.npy none
+    report_as_numpy a.npy b.npy tokens --repeat-penalty 1.2 --samplers 'penalties;top_p'
 }
 
 @test "--report of one row, of a masked token, and of rows of two widths" {
@@ -55,10 +54,10 @@ report_as_numpy() {
     rows narrow 3 40 200 0
     : >none
     echo 5 >tokens
-    report_as_numpy a.npy b.npy tokens ''
-    report_as_numpy a.npy b.npy none ''
+    report_as_numpy a.npy b.npy tokens
+    report_as_numpy a.npy b.npy none
     seq 10 49 >tokens
-    report_as_numpy wide.npy narrow.npy tokens '' --samplers ''
+    report_as_numpy wide.npy narrow.npy tokens --samplers ''
     # the base masks token 3 of row 0: its perplexity is infinite
     seq 3 42 >tokens
     sampl -s 1 --against narrow.npy --report -O json --accept @tokens narrow.npy | jq -e '.ppl.q == {"mean":null,"se":null} and .kld.max == 0'
@@ -77,24 +76,9 @@ report_as_numpy() {
     sampl -s 1 --neutral --report -O json --against <(echo '[1,null]') <<<'[1,2]' | jq "$check" | grep -qx false
 }
 
-@test "--report leaves out rare tokens of kld files, as llama-perplexity does" {
+@test "--report of a kld file has llama-perplexity's figures, and other views a distribution" {
     need_numpy
-    /usr/bin/python3 - <<'END'
-import struct
-import numpy as np
-x = np.random.default_rng(5).normal(0, 4, (8, 50))
-for name, noise in (("a", 0), ("b", .2)):
-    y = x + noise * np.random.default_rng(6).normal(0, 1, x.shape)
-    y = y - np.log(np.exp(y).sum(1, keepdims=True))
-    with open(name + ".kld", "wb") as f:
-        f.write(b"_logits_" + struct.pack("<3I", 18, 50, 1) + struct.pack("<18I", *range(18)))
-        for row in y:
-            low = max(row.min(), -16)
-            scale = (row.max() - low) / 65535
-            f.write(struct.pack("<2f", scale, low) + np.clip((row - low) / scale, 0, 65535).astype("<u2").tobytes())
-END
-    : >none
-    report_as_numpy a.kld b.kld none kld
+    /usr/bin/python3 "$ROOT/tests/kld.py"
 }
 
 @test "--report counts a sparse row's missing token as masked" {

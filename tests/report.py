@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Computes the figures of --report with numpy, and compares them with the report that sampl printed as JSON and as text.
-usage: report.py JSON TEXT BASE OTHER CHAIN_BASE CHAIN_OTHER TOKENS [kld]
+usage: report.py JSON TEXT BASE OTHER CHAIN_BASE CHAIN_OTHER TOKENS
 BASE and OTHER are .npy files of the raw rows, or their log-probabilities; CHAIN_*: what the chain left of each (--emit logits);
-TOKENS: the ids that follow the rows, or an empty file; kld: BASE comes from a kld file, OTHER-kld: only OTHER does."""
+TOKENS: the ids that follow the rows, or an empty file. Reports of kld files: kld.py."""
 import json
 import math
 import re
@@ -15,7 +15,6 @@ report = json.load(open(sys.argv[1]))
 text = open(sys.argv[2], encoding="utf-8").read()
 base, other, chain_base, chain_other = (np.load(name).astype("f8") for name in sys.argv[3:7])
 tokens = [int(x) for x in open(sys.argv[7]).read().split()][:len(base)]
-kld_files = sys.argv[8:]
 n, width = len(base), min(base.shape[1], other.shape[1])
 base, other = base[:, :width], other[:, :width]
 
@@ -62,7 +61,7 @@ if tokens:
         want["ppl"]["cor"] = covariance / (fa["se"] * fb["se"])
         want["ppl"]["ratio"]["se"] = ratio * fr["se"]
         want["ppl"]["diff"]["se"] = math.sqrt((ppl_q * fa["se"]) ** 2 + (ppl_base * fb["se"]) ** 2 - 2 * ppl_q * ppl_base * covariance)
-counts = (p > 0) & (lp >= -16 if "kld" in kld_files else True)
+counts = p > 0
 kld = np.where(counts, p * (np.where(counts, lp, 0) - np.where(counts, lq, 0)), 0).sum(1)
 dp = q[at, token] - p[at, token]
 rms, square = math.sqrt((dp ** 2).mean()), figure(dp ** 2)
@@ -75,7 +74,7 @@ error = power = 0.0
 for x, y, m in zip(base, other, both):
     x, y = x[m] - x[m].mean(), y[m] - y[m].mean()
     error, power = error + ((x - y) ** 2).sum(), power + (x ** 2).sum()
-want["nmse"] = None if kld_files else error / power
+want["nmse"] = error / power
 likely = (p > 1e-4) | (q > 1e-4)
 with np.errstate(invalid="ignore"):
     d = np.abs(lp - lq)[likely]

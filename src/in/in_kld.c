@@ -2,7 +2,16 @@
 // The file that llama-perplexity --kl-divergence-base writes: the tokens of a text, in chunks; then a row of 16-bit
 // log-probabilities for each position in the second half of each chunk. So a row comes with the tokens before it, and
 // with the token that followed.
+//
+// A stored number is a log-probability: a multiple of `scale` above `low`. llama-perplexity clips a logit that is more
+// than 16 below the largest, and stores `low` for it (perplexity.cpp, log_softmax). The numbers of such a row add up to
+// more than 1: those of 128,256 tokens by 1.1 percent. A chain needs a distribution. So the clipped tokens share what
+// the others leave of 1, evenly, but none gets more than `low`. What is left is at least 2^-24: rounding to 16 bits may
+// bring the sum of the others to 1 or above. The order of the clipped tokens and their single probabilities are lost.
+// In a row whose logits lie within 16, `low` is the number of the least likely token, and nothing is clipped.
 #include "in/matrix.h"
+#include "kern/expf.h"
+#include "kern/libm.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,6 +22,8 @@ struct kld {
     uint64_t n_ctx;  // tokens in a chunk
     uint64_t first;  // first position in a chunk that has a row
     uint32_t *token; // [chunks * n_ctx]
+
+    struct row_clipped clipped; // of the current row
 };
 
 // Reads the n tokens to k->token. Allocates memory only when the tokens are there, since a header may promise any
@@ -38,11 +49,17 @@ static bool read_tokens(struct kld *k, struct source *s, uint64_t n, struct err 
     return true;
 }
 
+#define RANGE 16.0f   // of a row with clipped tokens: 65535 steps of its scale
+#define NOISE 0x1p-12 // of sums: a number is off by half a step, 1.2e-4
+
 // Converts a row: a scale and the lowest log-probability as f32; then for each token a 16-bit factor of the scale, to
 // be added to the lowest; then padding to a multiple of 4 bytes.
 static void convert(struct matrix *m, const unsigned char *from)
 {
+    struct kld *const k = (struct kld *)m;
     float scale, low, *const x = m->row;
+    double sum = 0.0; // of the probabilities above the lowest
+    size_t n = 0;     // tokens that have the lowest
     memcpy(&scale, from, sizeof scale);
     memcpy(&low, from + sizeof scale, sizeof low);
     from += sizeof scale + sizeof low;
@@ -50,7 +67,15 @@ static void convert(struct matrix *m, const unsigned char *from)
         uint16_t q;
         memcpy(&q, from + i * sizeof q, sizeof q);
         x[i] = (float)q * scale + low;
+        n += !q;
+        sum += q ? kern_exp(fmin((double)x[i], 0.0)) : 0.0;
     }
+    const double left = fmax(1.0 - sum, 0x1p-24), stored = (double)n * kern_exp(fmin((double)low, 0.0));
+    const bool clips = fabsf(65535.0f * scale - RANGE) < 0.1f || (stored > left + NOISE && sum < 1.0 + NOISE);
+    const float each = clips && n ? fminf(low, (float)libm_log(left / (double)n)) : low;
+    for (size_t i = 0; each < low && i < m->n; i++)
+        x[i] = x[i] > low ? x[i] : each;
+    k->clipped = (struct row_clipped){clips ? n : 0, low, (double)n * kern_exp(fmin((double)each, 0.0))};
 }
 
 static bool open_kld(void *self, const struct format *f, struct source *s, const struct input_config *config,
@@ -97,6 +122,8 @@ static bool next_kld(void *self, struct source *s, const struct input_config *co
     r->fresh = r->place.first == r->number;
     r->before = (struct tokens){k->token + row / per_chunk * k->n_ctx, (size_t)(k->first + row % per_chunk + 1)};
     r->recorded = r->before.id[r->before.n];
+    r->logits.unlisted.scale = SCALE_STORED;
+    r->logits.clipped = k->clipped;
     return true;
 }
 

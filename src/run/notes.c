@@ -21,6 +21,7 @@ enum run_note {
     NOTE_FACTOR,
     NOTE_MASK,
     NOTE_ZERO,
+    NOTE_CLIPPED,
     HISTORY_CHOSEN
 };
 
@@ -171,6 +172,18 @@ static void note_reply(const struct job *j, unsigned *noted, const struct seen *
                      factor);
 }
 
+// Notes the first row of a kld file with clipped tokens.
+static void note_clipped(unsigned *noted, const struct seen *s)
+{
+    const struct input_row *const row = s->row;
+    const struct row_clipped *const clipped = &row->logits.clipped;
+    if (row->bad || row->logits.unlisted.scale != SCALE_STORED || !clipped->n || !note_new(noted, NOTE_CLIPPED))
+        return;
+    message_note("%s: row %" PRIu64 ": llama-perplexity clipped %zu of %zu tokens; they share a probability of %.3g "
+                 "evenly",
+                 row->file, row->in_file, clipped->n, row->logits.n, clipped->share);
+}
+
 // Warns of the first row in which typ_p of llama.cpp adds 0 times the logarithm of 0 to the entropy, in any variant.
 static void warn_of_zero(const struct job *j, unsigned *noted, const struct seen *s)
 {
@@ -188,6 +201,7 @@ void note_seen(const struct job *j, unsigned *noted, const struct seen *s, size_
     note_strange_biases(j, noted, s);
     note_own_history(j, noted, s);
     note_reply(j, noted, s);
+    note_clipped(noted, s);
     warn_of_zero(j, noted, s);
 }
 

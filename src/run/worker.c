@@ -336,11 +336,24 @@ static void forget_row(struct worker *w)
 static void report_row(struct worker *w, const struct input_row *row, const struct input_row *other, int64_t token,
                        struct result *res)
 {
-    if (agreement_measure(&w->scratch, w->job->kern, &row->logits, &other->logits, token, w->job->least,
-                          &res->agreement))
+    if (agreement_measure(&w->scratch, w->job->kern, &row->logits, &other->logits, token, &res->agreement))
         return;
     res->ok = false;
     err_from_fault(&res->e, fault_memory());
+}
+
+// Returns the row of --against that stands beside `row`. If that file tells nothing of its text, as raw rows do, its
+// row follows the text of `row`.
+static struct input_row beside(const struct input_row *row, const struct input_row *other)
+{
+    struct input_row r = *other;
+    if (row->recorded >= 0 && other->recorded < 0 && !other->before.id && !other->seq) {
+        r.recorded = row->recorded;
+        r.before = row->before;
+        r.fresh = row->fresh;
+        r.place = row->place;
+    }
+    return r;
 }
 
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
@@ -350,7 +363,11 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     const struct after *const after = &w->chooser.log.after;
     const bool own = w->first == 0; // is the base's result shown?
     struct result *const base = own ? res : &w->unshown;
-    struct input_row narrowed, other_narrowed;
+    struct input_row narrowed, other_narrowed, aligned;
+    if (other) {
+        aligned = beside(row, other);
+        other = &aligned;
+    }
     if (other && compares && rows_differ_in_width(&row->logits, &other->logits)) {
         narrowed = *row;
         other_narrowed = *other;
@@ -390,7 +407,7 @@ bool worker_skip(struct worker *w, const struct input_row *row, const struct inp
     assert(n == 1 || (n && !other && !known));
     for (size_t i = w->first; matters && i < w->last; i++) {
         const int64_t chosen = known && known[i].ok ? (int64_t)known[i].record.chosen : TOKEN_UNKNOWN;
-        struct input_row at = i && other ? *other : *row;
+        struct input_row at = i && other ? beside(row, other) : *row;
         size_t left = n;
         for (; left == n || (left && !quick); left--) {
             if (left < n)

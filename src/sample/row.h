@@ -13,6 +13,14 @@
 enum logit_scale {
     SCALE_LOGITS,   // they are the logits
     SCALE_LOGPROBS, // a server's log-probabilities: they tell the differences of logits, but no sign and no size
+    SCALE_STORED,   // the log-probabilities of a complete row of a kld file
+};
+
+// The tokens of a kld file's row that llama-perplexity clipped. They share what the others leave of 1.
+struct row_clipped {
+    size_t n;
+    float low;    // the log-probability that the file has for them; no other token's is below it
+    double share; // the probability that they have in the row
 };
 
 // What a reader knows of the tokens that a partial row does not list. Zeroed: the row is complete.
@@ -43,6 +51,7 @@ struct row {
         *ids; // [n] of a sparse row: the ids of its logits, strictly rising. NULL: the row is dense, its ids are 0..n-1
     size_t n_vocab; // of a sparse row: the vocabulary size, above every id; 0: unknown
     struct row_unlisted unlisted;
+    struct row_clipped clipped; // if unlisted.scale is SCALE_STORED
 };
 
 // The vocabulary size that a row tells, or 0.

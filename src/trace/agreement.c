@@ -2,6 +2,7 @@
 #include "trace/agreement.h"
 
 #include "base/mem.h"
+#include "kern/expf.h"
 #include "kern/libm.h"
 #include "trace/record.h"
 
@@ -36,6 +37,14 @@ static size_t spread(struct agreement_scratch *s, const struct row *base, const 
     return at;
 }
 
+// Reads a row. The clipped tokens of a kld file have the number that is stored for them.
+static void load_one(const struct kern *kern, const struct row *r, float *x)
+{
+    row_logits(kern, r, 0, r->n, x);
+    for (size_t i = 0; r->unlisted.scale == SCALE_STORED && i < r->n; i++)
+        x[i] = fmaxf(x[i], r->clipped.low);
+}
+
 // Reads both rows. Returns the number of tokens, and the index of the first; 0 if memory is short.
 static size_t load_both(struct agreement_scratch *s, const struct kern *kern, const struct row *base,
                         const struct row *other, size_t *first)
@@ -46,8 +55,8 @@ static size_t load_both(struct agreement_scratch *s, const struct kern *kern, co
     if (!mem_grow(&s->x, &s->cap, 2 * n, sizeof *s->x) || !mem_grow(&s->id, &s->id_cap, n, sizeof *s->id))
         return 0;
     s->y = s->x + n;
-    row_logits(kern, base, 0, base->n, s->x);
-    row_logits(kern, other, 0, other->n, s->y);
+    load_one(kern, base, s->x);
+    load_one(kern, other, s->y);
     if (!alike)
         *first = spread(s, base, other, n);
     for (size_t i = 0; alike && i < n; i++)
@@ -62,7 +71,7 @@ struct side {
     const float *x; // [n]
     size_t n;
     const struct row_unlisted *unlisted;
-    double log_sum;           // ln(sum e^x); the unlisted tokens of a partial row add the row's weight
+    double log_sum;           // ln(sum e^x); the unlisted tokens of a partial row add the row's weight; of a kld file 0
     double others, error;     // probability of its unlisted tokens, and how far that may be off, as lists are rounded
     struct ranked best[BEST]; // the likeliest tokens, the likeliest first: id is the place, p the logit
     size_t n_best;
@@ -71,6 +80,8 @@ struct side {
 static double log_sum(const float *x, size_t n, const struct row_unlisted *unlisted)
 {
     double max = -INFINITY, sum = 0.0;
+    if (unlisted->scale == SCALE_STORED)
+        return 0.0;
     for (size_t i = 0; i < n; i++)
         max = fmax(max, (double)x[i]);
     assert(max > -INFINITY);
@@ -156,10 +167,38 @@ static double others_kld(double p, double p_error, double q, double q_error)
     return p > p_error && q > 0.0 ? p * libm_log(p / q) : 0.0;
 }
 
-bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, const struct row *base,
-                       const struct row *other, int64_t token, double least, struct agreement *a)
+// The log-probabilities of a kld file's row count in KLD if they are above this (perplexity.cpp, kl_divergence).
+#define STORED_LEAST -16.0
+
+// Computes kld, and nll_base, nll_q and dp of the token at place `at`, as llama-perplexity does: each term in f32, the
+// sums in f64 by id. x: the stored log-probabilities. y: logits or, if `stored`, log-probabilities, too.
+static void measure_stored(const float *x, const float *y, size_t n, bool stored, size_t at, struct agreement *a)
 {
-    size_t first;
+    float max = -INFINITY, top = 0.0f; // top: ln of the sum of e^y
+    double sum = 0.0;
+    a->kld = 0.0;
+    for (size_t i = 0; i < n; i++)
+        max = fmaxf(max, y[i]);
+    for (size_t i = 0; !stored && i < n; i++)
+        sum += (double)kern_expf(y[i] - max);
+    if (!stored)
+        top = max + (float)libm_log(sum);
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > (float)STORED_LEAST)
+            a->kld += (double)(kern_expf(x[i]) * (x[i] - y[i] + top));
+    if (at == n)
+        return;
+    const float nll_q = top - y[at];
+    a->nll_q = (double)nll_q;
+    a->nll_base = -(double)x[at];
+    a->dp = (double)(kern_expf(-nll_q) - kern_expf(x[at]));
+}
+
+bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, const struct row *base,
+                       const struct row *other, int64_t token, struct agreement *a)
+{
+    const double least = base->unlisted.scale == SCALE_STORED ? STORED_LEAST : -INFINITY;
+    size_t first, at = SIZE_MAX;
     const size_t end = load_both(s, kern, base, other, &first), n = end - first;
     *a = (struct agreement){.kld = 0.0};
     if (!end)
@@ -178,7 +217,7 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
             others_p += p_i;
             others_q += q_i;
             likely = likely && !is_likely;
-        } else if (p_i > 0.0 && log_p >= least) {
+        } else if (p_i > 0.0 && log_p > least) {
             a->kld += p_i * (log_p - log_q);
         }
         if (is_likely && !unlisted) {
@@ -188,6 +227,7 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
             a->dlogp_n++;
         }
         if (token >= 0 ? s->id[first + i] == (uint64_t)token : i == x.best[0].id) {
+            at = i;
             p = p_i;
             q = q_i;
             a->nll_base = -log_p;
@@ -198,6 +238,10 @@ bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, con
     a->same = shared(&x, &y, 1);
     a->top5 = shared(&x, &y, 5);
     a->top10 = shared(&x, &y, 10);
+    if (!a->lists && base->unlisted.scale == SCALE_STORED) {
+        a->stored = true;
+        measure_stored(x.x, y.x, n, other->unlisted.scale == SCALE_STORED, at < n ? at : n, a);
+    }
     if (!a->lists) {
         compare_logits(x.x, y.x, n, a);
         return true;

@@ -10,6 +10,7 @@
 // NaN.
 struct agreement {
     bool lists;               // a row is partial
+    bool stored;              // the base is of a kld file: kld, nll and dp are computed as by llama-perplexity
     double kld;               // sum p ln(p / q); with lists, a lower bound
     double nll_base, nll_q;   // -ln of the token's probability
     double dp;                // q - p of the token
@@ -32,8 +33,9 @@ struct agreement_scratch {
 void agreement_free(struct agreement_scratch *s);
 
 // Compares two rows that each have a finite logit. token: the token whose probabilities are compared; -1: the base's
-// likeliest. least: tokens of the base with a log-probability below it count nothing in kld. False if memory is short.
+// likeliest. The numbers of a kld file are log-probabilities as they stand, and those of -16 and below count nothing in
+// kld. False if memory is short.
 bool agreement_measure(struct agreement_scratch *s, const struct kern *kern, const struct row *base,
-                       const struct row *other, int64_t token, double least, struct agreement *a);
+                       const struct row *other, int64_t token, struct agreement *a);
 
 #endif

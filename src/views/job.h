@@ -73,7 +73,6 @@ struct job {
     void *self;                        // state of the view
     const struct input_config *config; // of the rows
     struct input *const *in;           // the rows and, with --against, those of the variants
-    double least;                      // --report: tokens of the base with a smaller log-probability count nothing
     unsigned recorded;                 // bits of enum recorded
 };
 

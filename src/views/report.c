@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // --report: how far the raw rows of two inputs agree. As text, line by line as llama-perplexity --kl-divergence prints
 // it, and as JSON. Takes 16 bytes a row, which the percentiles need.
+//
+// If the base is a kld file, the figures are llama-perplexity's to the last digit that it prints (perplexity.cpp,
+// kl_divergence): products of two f32 numbers are f32, and so are percentiles; a mean of 10 rows or fewer has the error
+// 0. Otherwise all is f64.
 #include "base/mem.h"
 #include "kern/libm.h"
 #include "out/fields.h"
@@ -18,18 +22,32 @@ struct moment {
     double x, square;
 };
 
+enum arithmetic { ARITHMETIC_F64, ARITHMETIC_LLAMA };
+
 struct report_sums {
     size_t n, lists;  // rows; those with a list on a side
+    size_t stored;    // rows whose base is of a kld file
     double *kld, *dp; // [n]
     size_t kld_cap, dp_cap;
     struct moment nll_base, nll_q, log_ratio, of_kld, of_dp, dp_square;
     double nll_product, same, error, power, dlogp, dlogp_most, dlogp_n, top5, top10, acceptance;
 };
 
-static void moment_add(struct moment *m, double x)
+static enum arithmetic arithmetic_of(const struct report_sums *s)
+{
+    return s->stored && s->stored == s->n ? ARITHMETIC_LLAMA : ARITHMETIC_F64;
+}
+
+// A product, of two f32 numbers if the row is one of a kld file.
+static double product(const struct agreement *a, double x, double y)
+{
+    return a->stored ? (double)((float)x * (float)y) : x * y;
+}
+
+static void moment_add(struct moment *m, double x, double square)
 {
     m->x += x;
-    m->square += x * x;
+    m->square += square;
 }
 
 // Adds a row. A number that the lists of a row do not determine is NaN, and so are then the sums with this number.
@@ -40,13 +58,15 @@ static bool report_add(struct report_sums *s, const struct agreement *a, double 
     if (!mem_push(&s->dp, &n, &s->dp_cap, &a->dp, sizeof a->dp) ||
         !mem_push(&s->kld, &s->n, &s->kld_cap, &a->kld, sizeof a->kld))
         return false;
-    moment_add(&s->of_kld, a->kld);
-    moment_add(&s->of_dp, a->dp);
-    moment_add(&s->dp_square, a->dp * a->dp);
-    moment_add(&s->nll_base, a->nll_base);
-    moment_add(&s->nll_q, a->nll_q);
-    moment_add(&s->log_ratio, a->nll_q - a->nll_base);
-    s->nll_product += a->nll_q * a->nll_base;
+    const double dp_square = product(a, a->dp, a->dp), log_ratio = a->nll_q - a->nll_base;
+    moment_add(&s->of_kld, a->kld, a->kld * a->kld);
+    moment_add(&s->of_dp, a->dp, dp_square);
+    moment_add(&s->dp_square, dp_square, dp_square * dp_square);
+    moment_add(&s->nll_base, a->nll_base, product(a, a->nll_base, a->nll_base));
+    moment_add(&s->nll_q, a->nll_q, product(a, a->nll_q, a->nll_q));
+    moment_add(&s->log_ratio, log_ratio, log_ratio * log_ratio);
+    s->nll_product += product(a, a->nll_q, a->nll_base);
+    s->stored += a->stored;
     s->lists += a->lists;
     s->same += a->same;
     s->error += a->error;
@@ -68,10 +88,11 @@ struct figure {
 };
 
 // A mean over n rows. Its variance is (mean of squares - square of mean) / (n - 1).
-static struct figure figure_of(const struct moment *m, double n)
+static struct figure figure_of(const struct moment *m, double n, enum arithmetic how)
 {
     const double mean = m->x / n, spread = m->square / n - mean * mean;
-    return (struct figure){mean, n > 1.0 && !isnan(mean) ? sqrt(fmax(spread, 0.0) / (n - 1.0)) : NAN};
+    const double least = how == ARITHMETIC_LLAMA ? 10.0 : 1.0, none = how == ARITHMETIC_LLAMA ? 0.0 : NAN;
+    return (struct figure){mean, n > least && !isnan(mean) ? sqrt(fmax(spread, 0.0) / (n - 1.0)) : none};
 }
 
 // The value below which the share f of x[0..n) lies; x rises. Between two values the percentile is linear.
@@ -81,6 +102,17 @@ static double percentile(const double *x, size_t n, double f)
     const size_t i = (size_t)at;
     const double part = at - (double)i;
     return part > 0.0 ? (1.0 - part) * x[i] + part * x[i + 1] : x[i];
+}
+
+// The same in f32; the median has a formula of its own.
+static double percentile_f32(const double *x, size_t n, double f)
+{
+    const float at = (float)f * (float)(n - 1);
+    const size_t i = (size_t)at, next = i + 1 < n ? i + 1 : i;
+    const float part = at - (float)i;
+    if (f == 0.5)
+        return n % 2 ? (double)(float)x[n / 2] : (double)(0.5f * ((float)x[n / 2] + (float)x[n / 2 - 1]));
+    return (double)((1.0f - part) * (float)x[i] + part * (float)x[next]);
 }
 
 // ---- lines of text, or members of JSON
@@ -136,8 +168,10 @@ static void figure(struct dest *d, const char *key, const char *name, struct fig
 
 // Writes the percentiles of x[0..n), which it sorts, from the maximum to the minimum. quartiles: with 75 and 25
 // percent. of: the number's name. known: no number is NaN.
-static void spread(struct dest *d, double *x, size_t n, bool known, bool quartiles, const char *of, enum unit unit)
+static void spread(struct dest *d, double *x, size_t n, enum arithmetic how, bool known, bool quartiles, const char *of,
+                   enum unit unit)
 {
+    double (*const at)(const double *x, size_t n, double f) = how == ARITHMETIC_LLAMA ? percentile_f32 : percentile;
     static const struct {
         double share; // of the values that lie below
         const char *key, *name;
@@ -153,7 +187,7 @@ static void spread(struct dest *d, double *x, size_t n, bool known, bool quartil
         if (!quartiles && (all[i].share == .75 || all[i].share == .25))
             continue;
         snprintf(name, sizeof name, "%s%s", all[i].name, of);
-        line(d, unit, all[i].key, NULL, name, (struct figure){known && n ? percentile(x, n, all[i].share) : NAN, NAN});
+        line(d, unit, all[i].key, NULL, name, (struct figure){known && n ? at(x, n, all[i].share) : NAN, NAN});
     }
 }
 
@@ -161,9 +195,15 @@ static void spread(struct dest *d, double *x, size_t n, bool known, bool quartil
 // their difference follows from both variances and the covariance.
 static void perplexities(struct dest *d, const struct report_sums *s, double n)
 {
-    const struct figure q = figure_of(&s->nll_q, n), base = figure_of(&s->nll_base, n),
-                        ratio = figure_of(&s->log_ratio, n);
-    const double covariance = n > 1.0 ? (s->nll_product / n - q.value * base.value) / (n - 1.0) : NAN;
+    const enum arithmetic how = arithmetic_of(s);
+    const struct figure q = figure_of(&s->nll_q, n, how), base = figure_of(&s->nll_base, n, how);
+    struct figure ratio = figure_of(&s->log_ratio, n, how);
+    double covariance = n > 1.0 ? (s->nll_product / n - q.value * base.value) / (n - 1.0) : NAN;
+    if (how == ARITHMETIC_LLAMA) {
+        covariance = n < 10.0 ? 0.0 : covariance;
+        ratio =
+            (struct figure){q.value - base.value, sqrt(q.error * q.error + base.error * base.error - 2.0 * covariance)};
+    }
     const double ppl_q = libm_exp(q.value), ppl_base = libm_exp(base.value), of_ratio = libm_exp(ratio.value);
     const double cor = covariance / (q.error * base.error);
     const double square = ppl_q * ppl_q * q.error * q.error + ppl_base * ppl_base * base.error * base.error -
@@ -178,7 +218,7 @@ static void perplexities(struct dest *d, const struct report_sums *s, double n)
     figure(d, "ln_ratio", "Mean ln(PPL(Q)/PPL(base))     ", ratio);
     figure(d, "ratio", "Mean PPL(Q)/PPL(base)         ", (struct figure){of_ratio, of_ratio * ratio.error});
     figure(d, "diff", "Mean PPL(Q)-PPL(base)         ",
-           (struct figure){ppl_q - ppl_base, sqrt(square < 0.0 ? 0.0 : square)});
+           (struct figure){ppl_q - ppl_base, sqrt(square < 0.0 && how == ARITHMETIC_F64 ? 0.0 : square)});
     part_end(d);
 }
 
@@ -187,7 +227,8 @@ static void perplexities(struct dest *d, const struct report_sums *s, double n)
 static void write_report(struct dest *d, struct report_sums *s, bool tokens, bool centred)
 {
     const double n = (double)s->n, same = s->same / n;
-    const struct figure square = figure_of(&s->dp_square, n);
+    const enum arithmetic how = arithmetic_of(s);
+    const struct figure square = figure_of(&s->dp_square, n, how);
     const double rms = sqrt(square.value);
     const struct figure dlogp = {s->dlogp / s->dlogp_n, NAN};
     const bool knows_dp = !isnan(s->of_dp.x), knows_dlogp = !isnan(s->dlogp);
@@ -198,12 +239,12 @@ static void write_report(struct dest *d, struct report_sums *s, bool tokens, boo
     else
         line(d, NUMBER, "ppl", NULL, NULL, (struct figure){NAN, NAN});
     part_begin(d, "kld", "KL divergence statistics", s->lists ? ", lower bounds" : "");
-    line(d, NUMBER, "mean", "se", "Mean    KLD", figure_of(&s->of_kld, n));
-    spread(d, s->kld, s->n, true, false, "KLD", NUMBER);
+    line(d, NUMBER, "mean", "se", "Mean    KLD", figure_of(&s->of_kld, n, how));
+    spread(d, s->kld, s->n, how, true, false, "KLD", NUMBER);
     part_end(d);
     part_begin(d, "dp", "Token probability statistics", tokens ? "" : " of base's top token");
-    line(d, PERCENT, "mean", "se", "Mean    Δp", figure_of(&s->of_dp, n));
-    spread(d, s->dp, s->n, knows_dp, true, "Δp", PERCENT);
+    line(d, PERCENT, "mean", "se", "Mean    Δp", figure_of(&s->of_dp, n, how));
+    spread(d, s->dp, s->n, how, knows_dp, true, "Δp", PERCENT);
     line(d, PERCENT, "rms", "rms_se", "RMS Δp    ",
          (struct figure){rms, rms > 0.0 || isnan(rms) ? square.error / (2.0 * rms) : square.error});
     part_end(d);
@@ -237,9 +278,6 @@ struct report_view {
     struct report_sums sums;
 };
 
-// llama-perplexity leaves out tokens of a kld file whose log-probability is below this.
-#define KLD_LEAST -16.0
-
 // kld files hold rounded log-probabilities in place of logits.
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
@@ -248,7 +286,6 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
     if (!input_format(j->in[0], &base, e) || !input_format(j->in[1], &other, e))
         return false;
     v->centred = strcmp(base, "kld") != 0 && strcmp(other, "kld") != 0;
-    j->least = strcmp(base, "kld") ? -INFINITY : KLD_LEAST;
     return true;
 }
 
