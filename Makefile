@@ -36,7 +36,7 @@ STATIC ?=
 SYSTEM ?=
 # The program for Windows; see the target windows.
 WINDOWS := $(findstring -windows-,$(SYSTEM))
-# WASM=1 builds for WebAssembly (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32): the program that the explorer runs.
+# WASM=1 builds for WebAssembly: the program that the explorer runs. Needs clang, lld, wasi-libc and the libclang-rt-N-dev-wasm32 of clang's version N.
 WASM   ?=
 BUILD  ?= build$(if $(SAN),/san)$(if $(PORTABLE),/portable)$(if $(STATIC),/static)$(if $(WASM),/wasm)$(if $(SYSTEM),/systems/$(SYSTEM))
 WERROR ?=
@@ -160,7 +160,7 @@ $(BUILD)/libsampl.a: $(LIB)
 EXPLORER  := build/explorer.html
 MAKE_WASM := $(MAKE) --no-print-directory WASM=1 BUILD=build/wasm SAN= STATIC= SYSTEM= PORTABLE= CC='clang --target=wasm32-wasi' CFLAGS=-O2
 .PHONY: explorer
-explorer: $(EXPLORER) ## build the explorer, one HTML file with sliders: build/explorer.html (clang, lld, wasi-libc, libclang-rt-14-dev-wasm32)
+explorer: $(EXPLORER) ## build the explorer, one HTML file with sliders: build/explorer.html (clang, lld, wasi-libc, libclang-rt-N-dev-wasm32 of clang N)
 $(EXPLORER): build/wasm/sampl $(wildcard src/explorer/*.*) src/out/html/base.js src/out/html/palette.css $(addprefix samples/,austen.f16 austen-vocab.json austen.tokens reply.json)
 	@echo "  PAGE  $@"
 	$(Q)src/explorer/make.sh build/wasm/sampl >$@.new && mv $@.new $@
@@ -178,8 +178,9 @@ npm: build/wasm/sampl $(EXPLORER) ## build the npm package, build/sampl-VERSION.
 	$(Q)cd $(NPM) && npm pack --silent --pack-destination .. >/dev/null
 build/wasm/sampl: $(if $(WASM),,force)
 ifeq ($(WASM),)
-	$(Q)for tool in clang wasm-ld; do command -v $$tool >/dev/null || { echo "make explorer: there is no $$tool; install clang, lld, wasi-libc and libclang-rt-14-dev-wasm32" >&2; exit 1; }; done
-	$(Q)[ -e /usr/include/wasm32-wasi/stdio.h ] || { echo "make explorer: there is no wasi-libc; install wasi-libc and libclang-rt-14-dev-wasm32" >&2; exit 1; }
+	$(Q)for tool in clang wasm-ld; do command -v $$tool >/dev/null || { echo "make explorer: there is no $$tool; install clang, lld and wasi-libc" >&2; exit 1; }; done
+	$(Q)[ -e /usr/include/wasm32-wasi/stdio.h ] || { echo "make explorer: there is no wasi-libc; install it" >&2; exit 1; }
+	$(Q)[ -e "$$(clang --target=wasm32-wasi -print-libgcc-file-name)" ] || { echo "make explorer: clang has no library for WebAssembly; install libclang-rt-$$(clang -dumpversion | cut -d. -f1)-dev-wasm32" >&2; exit 1; }
 	$(Q)$(MAKE_WASM) all
 endif
 

@@ -20,7 +20,9 @@ def block_samplers:
     ".El";
 
 def words: if . == [] then "none" else join(", ") end;
-def pairs: to_entries | map("\(.key) \(.value)") | words;
+# jq 1.7 prints a number as the input has it or in a form of its own, unless something was computed.
+def number: if type == "number" then . + 0 else . end;
+def pairs: to_entries | map("\(.key) \(.value | number)") | words;
 
 def block_engines:
     .engines[] | select(.stages != []) |

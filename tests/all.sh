@@ -43,6 +43,26 @@ san_make() {
     flock build/san.lock make -s SAN=address,undefined WERROR=1 "$@"
 }
 
+# The README's two commands in a bare system: in the short form in one of three in turn, in the long form in each. testing changes daily: what
+# fails there is reported. Where no such system can be made, the README's second command runs here, without its packages.
+fresh() {
+    local system systems=(trixie bookworm testing) status
+    if [ "$form" = short ]; then systems=("${systems[SAMPL_TEST_TURN % 3]}"); fi
+    for system in "${systems[@]}"; do
+        status=0
+        tests/fresh.sh "$system" || status=$?
+        case $status:$system in
+        0:*) ran "README's two commands in a bare $system" ;;
+        77:*)
+            SAMPL_TEST_STEP='' make -s check
+            ran "NOT in a bare $system: $(tail -n 1 build/fresh/"$system".log); README's second command here"
+            ;;
+        *:testing) ran "README's commands in a bare testing: FAILED (reported only)" ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
 # In the short form each compiler's sanitizers run a sixteenth of the tests, not the same one, and a twentieth of the cases of many tests.
 gcc_sanitizers() {
     san_make all units
@@ -258,7 +278,7 @@ for row in "${rows[@]}"; do
     done
     turn=$((turn / n))
 done
-steps+=("${later[@]}" same faults soak engines lists)
+steps=(fresh "${steps[@]}" "${later[@]}" same faults soak engines lists)
 [ "$form" = short ] || steps=(proofs mutants whole "${steps[@]}" firefox systems windows)
 
 # ---- one step, or every step

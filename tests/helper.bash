@@ -17,12 +17,20 @@ export ROOT SAMPL UNITS AUSTEN
 unset SAMPL_CPU NO_COLOR MAKEFLAGS MAKELEVEL # of `make check`, which does not call the makes of tests
 # Tests of all bytes of a file, or of all calls of a run, use each STEP-th one from START on. Random tests run a STEP-th of the cases of
 # `make check-long`. START changes with the commit, so that later commits test the other bytes.
-STEP=${SAMPL_TEST_STEP:-4}
+STEP=${SAMPL_TEST_STEP:-$([ -n "${SAMPL_TEST_SHORT-}" ] && echo 64 || echo 4)}
 START=$((${SAMPL_TEST_TURN:-0} % STEP))
 export STEP START XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# With SAMPL_TEST_COSTS=FILE, each test appends a line to the file: its processor seconds, its file and its name.
+teardown() {
+    [ -n "${SAMPL_TEST_COSTS-}" ] || return 0
+    times >"$BATS_TEST_TMPDIR/times"
+    awk -v file="${BATS_TEST_FILENAME##*/}" -v name="$BATS_TEST_DESCRIPTION" '{ gsub(/[ms]/, " "); s += 60 * ($1 + $3) + $2 + $4 }
+        END { printf "%.2f\t%s\t%s\n", s, file, name }' "$BATS_TEST_TMPDIR/times" >>"$SAMPL_TEST_COSTS"
 }
 
 # sampl ARGUMENT...: runs the program. RUN_ENV is a prefix such as "valgrind -q" or "qemu-aarch64".
@@ -36,9 +44,9 @@ tiers() {
     sampl --version | sed -n 's/^SIMD tier .*(of \(.*\))$/\1/p' | grep . || echo none
 }
 
-# missing WHAT WHY: fails the test, which needs WHAT. Skips the test instead if SAMPL_TEST_WITHOUT names WHAT.
+# missing WHAT WHY: fails the test, which needs WHAT. Skips the test instead in the short suite, or if SAMPL_TEST_WITHOUT names WHAT.
 missing() {
-    if [[ " ${SAMPL_TEST_WITHOUT-} " == *" $1 "* ]]; then skip "$1: $2"; fi
+    if [[ ${SAMPL_TEST_SHORT-} || " ${SAMPL_TEST_WITHOUT-} " == *" $1 "* ]]; then skip "$1: $2"; fi
     echo "$1 is missing: $2"
     return 1
 }

@@ -566,6 +566,13 @@ rerun() (
     done
 }
 
+# groff 1.23 indents a page by 7 columns, older ones by 5.
+@test "no literal line of a page is longer than 73 columns, less the block's offset" {
+    awk '/^\.Bd -literal/ { on = 1; most = 73 - ($0 ~ /offset/ ? $4 + 0 : 0); next } /^\.Ed/ { on = 0 }
+        on { line = $0; gsub(/\\e/, "\\", line); gsub(/\\&/, "", line); gsub(/\\\[[^]]*\]/, "x", line) }
+        on && length(line) > most { print FILENAME ":" FNR ": " $0; long = 1 } END { exit long }' "${PAGES[@]}"
+}
+
 @test "sections and pages that a page refers to exist" {
     local page name number
     for page in "${PAGES[@]}"; do

@@ -296,7 +296,7 @@ parallel() {
             same "$want" first
         done
         sampl -n 3000 --presence-penalty 8 --repeat-last-n -1 --accept recorded --samplers penalties --dump-probs -O json long.json |
-            tail -1 | jq -c '[.top_probs[].logit]' >got
+            tail -1 | jq -c '[.top_probs[].logit + 0]' >got
         [ "$shape" = sglang ] || [ "$(cat got)" = "$last" ]
     done <<'    END'
         legacy 1 want [-1,-2,-3]

@@ -32,10 +32,13 @@ END
     sort -u offered | sed '/^$/d' | paste -sd ' '
 }
 
-# fish_offers LINE: prints the completions for the end of the line, sorted.
+# fish_offers LINE: prints the completions for the end of the line that begin with it, sorted. fish 4 offers others behind them, which only have
+# its letters.
 fish_offers() {
+    local word=${1##* }
     # shellcheck disable=SC2016 # fish's variables
-    fish --no-config -c 'source $argv[1]; complete -C $argv[2]' -- "$ROOT/completions/sampl.fish" "$1" | cut -f 1 | sort | paste -sd ' '
+    fish --no-config -c 'source $argv[1]; complete -C $argv[2]' -- "$ROOT/completions/sampl.fish" "$1" | cut -f 1 | tr -d '\\' |
+        word=${word//\\/} awk 'index($0, ENVIRON["word"]) == 1' | sort | paste -sd ' '
 }
 
 @test "zsh completes options, choices, samplers and presets" {
