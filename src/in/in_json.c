@@ -15,6 +15,7 @@
 struct json_rows {
     struct json_text text;
     const struct input_config *config;
+    bool lazy;    // the next row may be returned as text
     bool single;  // reads one row for input_read
     bool in_list; // inside an array of rows
     bool first;   // the next row is the first of that array
@@ -198,11 +199,11 @@ static bool lose_row(struct json_rows *st, struct input_row *r, const struct err
     return input_bad_row(r, st->config->n_vocab, e);
 }
 
-// Returns the next value as text, for input_read, if the value can be read by itself. Returns false if it cannot.
+// Returns the next value as text, for input_read, if that is wanted and the value can be read by itself.
 static bool defer_row(struct json_rows *st, struct input_row *r)
 {
     struct json_text *const t = &st->text;
-    const size_t len = st->config->lazy && !st->events && !st->single ? json_plain_length(t) : 0;
+    const size_t len = st->lazy && !st->events && !st->single ? json_plain_length(t) : 0;
     if (!len || t->failed || (st->config->lines && !fills_line(t, len)))
         return false;
     r->text = t->p;
@@ -267,6 +268,16 @@ static bool next_json(void *self, struct source *s, const struct input_config *c
            input_bad_row(r, config->n_vocab, e);
 }
 
+static bool next_text(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                      struct err *e)
+{
+    struct json_rows *const st = self;
+    st->lazy = true;
+    const bool ok = next_json(self, s, config, r, end, e);
+    st->lazy = false;
+    return ok;
+}
+
 static void close_json(void *self)
 {
     struct json_rows *const st = self;
@@ -312,4 +323,5 @@ const struct format format_json = {.name = "json",
                                    .names = true,
                                    .probe = probe_json,
                                    .next = next_json,
+                                   .next_text = next_text,
                                    .close = close_json};

@@ -331,7 +331,7 @@ bool input_blame(const struct input_row *r, struct err *e)
 }
 
 // Sets what a format cannot know of a row's place, its index, and whether it begins or ends a sequence.
-static void complete_place(struct input *in, struct input_row *r, bool left_out)
+static void complete_place(struct input *in, struct input_row *r, bool all, bool left_out)
 {
     struct place *const p = &r->place;
     const uint64_t part = (uint64_t)in->part.range[0].first;
@@ -351,7 +351,7 @@ static void complete_place(struct input *in, struct input_row *r, bool left_out)
     if (p->named) {
         const struct row_range *const at = &in->part.range[in->at];
         int64_t next = (int64_t)r->number + 1; // row to return
-        if (next == at->last && !in->config->all_rows)
+        if (next == at->last && !all)
             next = in->at + 1 < in->part.n ? at[1].first : ROWS_OPEN;
         r->ends = r->ends || next - (int64_t)p->first >= (int64_t)r->length;
         p->sequence += in->sequences;
@@ -405,15 +405,14 @@ int64_t input_last_row(const struct input *in) { return (int64_t)in->next_row - 
 
 void input_pass(struct input *in, const struct input_row *r, uint64_t n)
 {
-    if (in->config->shared)
-        source_leave(&in->source, r->logits.data, (size_t)(n + 1) * in->matrix->bytes);
+    source_leave(&in->source, r->logits.data, (size_t)(n + 1) * in->matrix->bytes);
     matrix_jump(in->matrix, &in->source, n);
     in->next_row += n;
     in->sampled = in->behind += n;
     in->returned += n;
 }
 
-bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
+bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, struct err *e)
 {
     for (;;) {
         while (in->at < in->part.n && in->part.range[in->at].last <= (int64_t)in->next_row)
@@ -425,7 +424,7 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
         if (*end)
             return true;
         const int64_t left = rows_left(in), before = in->part.range[in->at].first - (int64_t)in->next_row;
-        if (left > 0 && before > 0 && !in->config->all_rows) { // skips unwanted rows unread
+        if (left > 0 && before > 0 && !(how & READ_ALL)) { // skips unwanted rows unread
             const uint64_t rows = (uint64_t)(before < left ? before : left);
             matrix_jump(in->matrix, &in->source, rows);
             in->next_row += rows;
@@ -442,7 +441,9 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             return false;
         if (!in->matrix)
             source_rows(&in->source, &(struct source_rows){r->number, r->in_file, r->several, 0});
-        const bool ok = in->format->next(in->state, &in->source, in->config, r, end, e);
+        const bool text = how & READ_TEXT && in->format->next_text;
+        const bool ok =
+            (text ? in->format->next_text : in->format->next)(in->state, &in->source, in->config, r, end, e);
         if (!ok && !r->bad)
             return input_blame(r, e);
         if (*end) {
@@ -450,14 +451,14 @@ bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e)
             continue;
         }
         in->next_row++;
-        if (in->config->shared && r->stays)
+        if (how & READ_SHARED && r->stays)
             leave_row(in, r);
         if (before > 0) // an unwanted row, even a bad one
             note_width(in, r);
-        if (before > 0 && !in->config->all_rows)
+        if (before > 0 && !(how & READ_ALL))
             continue;
         const bool noted = !in->config->params || note_row(in, r, e);
-        complete_place(in, r, before > 0);
+        complete_place(in, r, how & READ_ALL, before > 0);
         if (!noted && !r->bad)
             return input_blame(r, e);
         return (ok && noted) || before > 0;

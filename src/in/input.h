@@ -25,9 +25,6 @@ struct input_config {
     const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
     const struct rows *rows;   // that are wanted
     bool lines;                // a row that is no JSON is a bad row, which ends with its line; else an error
-    bool lazy;                 // rows may be returned as text, for input_read; may change from row to row
-    bool all_rows;             // rows that are not wanted are returned, too, as ROW_LEFT_OUT
-    bool shared;               // who works on a row that stays gives back its memory, with source_give_back
     struct source_idle idle;   // may change from row to row
     const char *params;        // name of a file with notes on each row (row_notes.h), one line a row; or NULL
 
@@ -35,6 +32,13 @@ struct input_config {
     // whose first row has number `base` in the longer run.
     int64_t shard, shards; // 0: all rows
     int64_t base;          // else 0
+};
+
+// How a row is read, as bits.
+enum row_reading {
+    READ_ALL = 1,    // rows that are not wanted are returned, too, as ROW_LEFT_OUT; the same for all rows of an input
+    READ_SHARED = 2, // who works on a row that stays gives back its memory, with source_give_back
+    READ_TEXT = 4    // the row may be returned as text, for input_read
 };
 
 // The use of a returned row. A row that is not sampled only tells of its sequence: parameters, tokens, ends.
@@ -79,7 +83,7 @@ struct input_row {
     bool several;      // there are several files
     uint64_t in_file;  // number of the row in its file, from 0
     uint64_t index;    // over the rows to sample, from 0
-    bool stays;        // the logits, or the text of a lazy row, stay where they are until input_release
+    bool stays;        // the logits, or the text, stay where they are until input_release
     bool fresh;        // begins a sequence, after the tokens `before`
     struct tokens before;
     uint64_t length; // rows of its sequence, if place.named
@@ -89,7 +93,7 @@ struct input_row {
     size_t ragged;    // of the first row of a raw file: bytes behind the file's last whole row
     bool bad;         // the row has an error, but the rows after it can be read; logits then has at most a width
 
-    // A lazy row, whose logits are not known before input_read; else NULL.
+    // A row that is returned as text, whose logits are not known before input_read; else NULL.
     const char *text; // [n_text], valid as long as logits would be
     size_t n_text;
     uint64_t text_at; // offset in the file
@@ -127,6 +131,10 @@ struct format {
     // name. If the next call can go on behind the row, an error also sets r->bad.
     bool (*next)(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
                  struct err *e);
+
+    // Like next, but may return the row as text, for input_read. NULL: the format has no such rows.
+    bool (*next_text)(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
+                      struct err *e);
 
     void (*close)(void *self); // frees the memory of the state, except the state and the row of a matrix; or NULL
 };
@@ -207,11 +215,12 @@ bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e)
 // options, from a header, or from a row that was not wanted. False with *e if they are not known.
 bool input_width(struct input *in, struct row *like, struct err *e);
 
-// Reads the next wanted row, valid until the next call. Sets *end after the last row. On an error with r->bad, the next
-// call may follow, and *e names no file and row; input_blame adds them. Other errors name them, and end the input.
-bool input_next(struct input *in, struct input_row *r, bool *end, struct err *e);
+// Reads the next wanted row, valid until the next call. how: bits of enum row_reading. Sets *end after the last row. On
+// an error with r->bad, the next call may follow, and *e names no file and row; input_blame adds them. Other errors
+// name them, and end the input.
+bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, struct err *e);
 
-// Reads the logits of a lazy row, with the errors of input_next. *reader holds them until the next call. The caller
+// Reads the logits of a row of text, with the errors of input_next. *reader holds them until the next call. The caller
 // sets *reader to NULL before the first call, and frees it with input_reader_free.
 struct input_reader;
 bool input_read(struct input_reader **reader, const struct input_config *config, struct input_row *r, struct err *e);
@@ -227,18 +236,19 @@ int64_t input_counted(const struct input *in);
 int64_t input_last_row(const struct input *in);
 
 // How many rows follow r, the row read last, that are wanted and differ from it in their place only: they lie behind it
-// in a mapped file. 0: the next one must be read to know. input_pass passes over n of them.
+// in a mapped file. 0: the next one must be read to know. input_pass passes over n of them; who works on them gives
+// back their memory.
 uint64_t input_alike(const struct input *in, const struct input_row *r);
 void input_pass(struct input *in, const struct input_row *r, uint64_t n);
 
-// Makes r the row behind it, which is like it (input_alike).
-static inline void input_step(struct input_row *r)
+// Makes r the n-th row behind it, which is like it (input_alike).
+static inline void input_step(struct input_row *r, uint64_t n)
 {
-    r->logits.data = (const char *)r->logits.data + r->logits.n * dtype_size(r->logits.type);
-    r->number++;
-    r->in_file++;
-    r->index++;
-    r->place.left_out = 0;
+    r->logits.data = (const char *)r->logits.data + n * r->logits.n * dtype_size(r->logits.type);
+    r->number += n;
+    r->in_file += n;
+    r->index += n;
+    r->place.left_out = n ? 0 : r->place.left_out;
 }
 
 // The number of files that have been read to their end. input_release closes the first n of them, and ends their rows

@@ -17,7 +17,7 @@ struct misread {
 
 // Adds notes, once each: at the first row of a raw file, that rows of this width leave numbers at the end; at the first
 // raw row, that its numbers have another type; and that the vocabulary (NULL: none) is too small for a dense row.
-// width: of the row, also if it is lazy.
+// width: of the row, also if it is returned as text.
 void misread_note(struct misread *m, const struct vocab *vocab, const struct input_row *row, size_t width);
 
 // Compares the texts of a row's tokens in a reply with those of the vocabulary, until a row has texts. Returns whether

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The size of a batch for threads. It costs microseconds to hand a batch over. It takes hundreds of microseconds, or
-// milliseconds, to work on one.
+// The size of a batch for threads, for each of them. It costs tens of microseconds to begin and end the work on a
+// batch, and milliseconds to do it.
 #ifndef BATCH_ROWS // a test makes it smaller, for more batches
-#define BATCH_ROWS 512
+#define BATCH_ROWS 128
 #endif
 enum {
     MOST_ROWS = BATCH_ROWS, // divided by the variants: results take memory
-    MOST_READ = 2 << 20,    // bytes of rows that are copied, or of text
+    MOST_READ = 1 << 20,    // bytes of rows that are copied, or of text
     MOST_RESULTS = 2 << 20, // bytes of candidates and distributions
-    MOST_MAPPED = 16 << 20, // bytes of rows in a mapped file
-    SHARES = 4,             // a batch is at most 1 / (SHARES * threads) of what is left of a mapped file
-    GIVE_BACK = 4 << 20,    // bytes of a mapped file that a thread works through before it gives them back
+    MOST_MAPPED = 64 << 20, // bytes of rows in a mapped file
+    SHARES = 4,          // a batch is at most 1 / SHARES of what is left of a mapped file, so that writing has a part
+    GIVE_BACK = 4 << 20, // bytes of a mapped file that a thread works through before it gives them back
 };
 
 bool row_goes_on(const struct job *j, const struct result *res) { return res->ok || (res->bad && j->args->skip_bad); }
@@ -35,7 +35,7 @@ void feed_free(struct feed *f)
 
 bool batch_init(struct batch *b, struct feed *f, struct err *e)
 {
-    const size_t variants = f->job->variants->n, most = f->threads ? MOST_ROWS / variants + 1 : 1;
+    const size_t variants = f->job->variants->n, most = f->threads ? MOST_ROWS * f->threads / variants + 1 : 1;
     *b = (struct batch){.feed = f,
                         .item = calloc(most * f->inputs, sizeof *b->item),
                         .result = calloc(most * variants, sizeof *b->result),
@@ -93,7 +93,7 @@ static bool read_one(struct feed *f, size_t k, bool *ends)
     struct read_row *const to = &f->row[k];
     to->n = 1;
     to->row.bad = false;
-    if (input_next(f->in[k], &to->row, &ends[k], &to->bad) || to->row.bad)
+    if (input_next(f->in[k], f->how[k], &to->row, &ends[k], &to->bad) || to->row.bad)
         return true;
     f->e = to->bad;
     return false;
@@ -137,14 +137,13 @@ static void extend(const struct batch *b, struct read_row *at, double *fill)
         return;
     const uint64_t alike = f->inputs == 1 && !at->row.text ? input_alike(f->in[0], &at->row) : 0;
     const size_t bytes = at->row.text ? at->row.n_text : x->n * dtype_size(x->type);
-    double most = MOST_READ;
-    if (alike && f->by_variant)
-        most = GIVE_BACK;
-    else if (alike && (double)alike * (double)bytes / (double)(SHARES * f->threads) > most)
-        most = (double)alike * (double)bytes / (double)(SHARES * f->threads);
-    most = most < MOST_MAPPED ? most : MOST_MAPPED;
+    const double least = MOST_READ * (double)f->threads, share = (double)alike * (double)bytes / SHARES;
+    double most = least;
+    if (alike && !f->by_variant && share > most)
+        most = share;
+    most = most < MOST_MAPPED * (double)f->threads ? most : MOST_MAPPED * (double)f->threads;
     const size_t memory = most_memory(f->job, at->row.text ? bytes / 4 : x->n);
-    const double cost = (double)bytes / most + (double)memory / MOST_RESULTS;
+    const double cost = (double)bytes / most + (double)memory / (MOST_RESULTS * (double)f->threads);
     while (at->n <= alike && b->n + at->n < b->most && *fill + cost * (double)at->n < 1.0)
         at->n++;
     if (at->n > 1)
@@ -217,22 +216,28 @@ void batch_close(struct feed *f)
     f->open = NULL;
 }
 
+// Steps over n rows behind the walk's row, which are of its item.
+static void walk_step(struct walk *w, size_t n)
+{
+    input_step(&w->row, n);
+    w->k += n;
+    w->done += n;
+}
+
 bool walk_next(struct walk *w)
 {
     const struct batch *const b = w->batch;
     if (w->at && w->k < w->at->n) {
-        input_step(&w->row);
-        w->k++;
-        w->i++;
+        walk_step(w, 1);
         return true;
     }
     if (w->item == b->n_items)
         return false;
-    w->i += w->at != NULL;
     w->at = b->item + b->feed->inputs * w->item++;
     w->row = w->at->row;
     w->k = 1;
-    assert(w->i < b->n);
+    w->done++;
+    assert(w->done <= b->n);
     return true;
 }
 
@@ -267,14 +272,14 @@ static void region_add(struct region *g, const struct input_row *row)
         g->begin = source_give_back(g->begin, g->end);
 }
 
-void batch_give_back(const struct batch *b)
+void batch_give_back(struct walk w, size_t to)
 {
-    struct walk w = {.batch = b};
+    const size_t inputs = w.batch->feed->inputs;
     struct region region[2] = {{0}};
-    while (walk_next(&w))
-        for (size_t k = 0; k < b->feed->inputs; k++)
+    while (w.done < to && walk_next(&w))
+        for (size_t k = 0; k < inputs; k++)
             region_add(&region[k], k ? &w.at[k].row : &w.row);
-    for (size_t k = 0; k < b->feed->inputs; k++)
+    for (size_t k = 0; k < inputs; k++)
         region_end(&region[k]);
 }
 
@@ -282,8 +287,10 @@ void batch_give_back(const struct batch *b)
 
 // A worker at work on a batch.
 struct shift {
-    struct walk walk;
+    struct walk *walk;
+    size_t to;
     struct worker *worker;
+    const atomic_bool *stop;
     bool whole;
 };
 
@@ -292,19 +299,19 @@ static void fail_row(const struct walk *w, const struct worker *worker, const st
 {
     const struct batch *const b = w->batch;
     for (size_t k = worker->first; k < worker->last; k++) {
-        struct result *const res = &b->result[w->i * b->feed->job->variants->n + k];
+        struct result *const res = &b->result[(w->done - 1) * b->feed->job->variants->n + k];
         res->ok = res->bad = false;
         res->e = *e;
     }
 }
 
 // Works on a row. Returns false if the run ends with it.
-static bool work_row(const struct batch *b, struct walk *w, struct worker *worker)
+static bool work_row(struct walk *w, struct worker *worker)
 {
-    const struct feed *const f = b->feed;
+    const struct feed *const f = w->batch->feed;
     struct read_row *const at = w->at;
     const struct input_row *const other = other_row(f, at);
-    struct result *const res = b->result + w->i * f->job->variants->n;
+    struct result *const res = w->batch->result + (w->done - 1) * f->job->variants->n;
     struct input_row row = w->row; // the other workers look at this one
     if (row.text && !input_read(&worker->reader, &f->config[0], &row, &at->bad) && !row.bad) {
         fail_row(w, worker, &at->bad);
@@ -322,38 +329,42 @@ static bool work_row(const struct batch *b, struct walk *w, struct worker *worke
 static void work_through(void *arg)
 {
     struct shift *const s = arg;
-    const struct batch *const b = s->walk.batch;
-    while (walk_next(&s->walk)) {
-        if (b->hurry && atomic_load_explicit(b->hurry, memory_order_relaxed))
+    while (s->walk->done < s->to) {
+        walk_next(s->walk);
+        if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
             return;
-        if (!work_row(b, &s->walk, s->worker))
+        if (!work_row(s->walk, s->worker))
             return;
     }
     s->whole = true;
 }
 
-bool batch_work(const struct batch *b, struct worker *worker)
+bool batch_work(struct walk *w, size_t to, struct worker *worker, const atomic_bool *stop)
 {
-    struct shift s = {.walk.batch = b, .worker = worker};
+    struct shift s = {w, to, worker, stop, false};
+    const struct feed *const f = w->batch->feed;
+    const struct walk from = *w;
     struct err e;
-    if (!b->feed->threads)
+    if (!f->threads)
         work_through(&s);
     else if (!source_guard(work_through, &s, NULL)) {
         err_set(&e, STATUS_IO, "the file became shorter while it was read");
-        fail_row(&s.walk, worker, &e);
+        fail_row(w, worker, &e);
     }
-    if (b->feed->threads && !b->feed->by_variant)
-        batch_give_back(b);
+    if (f->threads && !f->by_variant)
+        batch_give_back(from, to);
     return s.whole;
 }
 
-bool batch_skip(const struct batch *b, struct worker *worker)
+bool batch_skip(struct walk *w, size_t to, struct worker *worker)
 {
     struct err e;
-    for (size_t i = 0; i < b->n_items; i++) {
-        const struct read_row *const at = b->item + i * b->feed->inputs;
-        if (!worker_skip(worker, &at->row, other_row(b->feed, at), at->n, NULL, &e))
+    while (w->done < to) {
+        walk_next(w);
+        const size_t left = w->at->n - w->k, wanted = to - w->done, more = left < wanted ? left : wanted;
+        if (!worker_skip(worker, &w->row, other_row(w->batch->feed, w->at), more + 1, NULL, &e))
             return false;
+        walk_step(w, more);
     }
     return true;
 }
@@ -362,8 +373,8 @@ bool batch_follow(const struct batch *b, struct worker *worker, struct err *e)
 {
     struct walk w = {.batch = b};
     while (walk_next(&w))
-        if (w.row.may_change &&
-            !worker_skip(worker, &w.row, other_row(b->feed, w.at), 1, b->result + w.i * b->feed->job->variants->n, e))
+        if (w.row.may_change && !worker_skip(worker, &w.row, other_row(b->feed, w.at), 1,
+                                             b->result + (w.done - 1) * b->feed->job->variants->n, e))
             return false;
     return true;
 }

@@ -15,7 +15,7 @@ struct read_row {
     struct err bad;       // the error of a bad row
     char *copy;           // [copy_cap] memory of what the input does not keep
     size_t copy_cap;
-    size_t width; // of a lazy row, once it has been worked on
+    size_t width; // of a row that was read as text, once it has been worked on
 };
 
 enum held { HELD_NOTHING, HELD_ROW, HELD_ERROR };
@@ -27,6 +27,7 @@ struct feed {
     struct input_config config[2]; // [inputs]
     struct input *in[2];           // [inputs]
     size_t inputs;                 // 2 with --against, else 1
+    unsigned how[2];               // [inputs] how rows are read: bits of enum row_reading
 
     size_t threads;         // number of threads; 0: the run has one thread, and batches are single rows
     bool by_variant;        // the threads share the variants, not the rows
@@ -38,16 +39,12 @@ struct feed {
 
 struct batch {
     struct feed *feed;
-    struct read_row *item;    // [n_items][inputs]
-    struct result *result;    // [n][variants]
-    size_t n_items, n;        // n: number of rows
-    size_t most;              // room for items and for rows
-    uint64_t finished[2];     // [inputs] number of files that hold no row of a later batch
-    bool last;                // no batch follows: the input ends, or the feed holds an error or the next row
-    const atomic_bool *hurry; // true: the run is over, and work can stop; or NULL
-    // for pool.c
-    size_t to_work; // threads that must work on the batch before it can be written
-    size_t users;   // threads that have neither worked on it nor passed over it; and its writer
+    struct read_row *item; // [n_items][inputs]
+    struct result *result; // [n][variants]
+    size_t n_items, n;     // n: number of rows
+    size_t most;           // room for items and for rows
+    uint64_t finished[2];  // [inputs] number of files that hold no row of a later batch
+    bool last;             // no batch follows: the input ends, or the feed holds an error or the next row
 };
 
 void feed_free(struct feed *f);
@@ -57,38 +54,41 @@ bool batch_init(struct batch *b, struct feed *f, struct err *e);
 void batch_free(struct batch *b);
 
 // Reads the next batch. The batch that was in this memory, and all before that one, must be done with. With threads, a
-// batch ends before a row that tells more of itself than its numbers, and the feed holds that row.
+// batch is enough work for all of them; it ends before a row that tells more of itself than its numbers, and the feed
+// holds that row.
 void batch_read(struct batch *b);
 
 // Ends the batch that batch_read reads, while it waits for a row: the feed will hold that row. batch_read does not use
 // the batch's rows any more.
 void batch_close(struct feed *f);
 
-// Fills in the results of the rows in the worker's variants. Returns false if a row ends the run. Workers of different
-// variants may work on a batch at the same time.
-bool batch_work(const struct batch *b, struct worker *worker);
-
-// Passes over the rows, which another worker works on, perhaps at this time. Returns false if a row ends the run.
-bool batch_skip(const struct batch *b, struct worker *worker);
-
-// Passes over the rows, whose results are there. A worker of all variants then stands as if it had worked on them.
-bool batch_follow(const struct batch *b, struct worker *worker, struct err *e);
-
-// Gives back the memory of rows in mapped files. batch_work does so where threads share the rows.
-void batch_give_back(const struct batch *b);
-
-// Does the run go on behind a row with this result?
-bool row_goes_on(const struct job *j, const struct result *res);
-
 // Walks over the rows of a batch. A zeroed struct with its batch stands before the first.
 struct walk {
     const struct batch *batch;
-    size_t item, k;       // index of the next item; number of rows of this item so far
-    size_t i;             // index of the row in the batch
-    struct read_row *at;  // its item
+    size_t done;          // number of rows walked over; the last one is `row`
+    size_t item, k;       // index of the next item; number of rows of this item walked over
+    struct read_row *at;  // the row's item
     struct input_row row; // the row
 };
 bool walk_next(struct walk *w);
+
+// The worker takes the rows from the walk's place up to `to`, and fills in their results in its variants. Returns false
+// if a row ends the run, or soon after *stop becomes true (NULL: never). Several workers may work on a batch at the
+// same time, each on rows or variants of its own.
+bool batch_work(struct walk *w, size_t to, struct worker *worker, const atomic_bool *stop);
+
+// Passes over the rows up to `to`, which another worker takes, perhaps at this time. Returns false if a row ends the
+// run.
+bool batch_skip(struct walk *w, size_t to, struct worker *worker);
+
+// Passes over all rows, whose results are there. A worker of all variants then stands as if it had worked on them.
+bool batch_follow(const struct batch *b, struct worker *worker, struct err *e);
+
+// Gives back the memory of the walk's rows in mapped files, up to `to`.
+void batch_give_back(struct walk w, size_t to);
+
+// Does the run go on behind a row with this result?
+bool row_goes_on(const struct job *j, const struct result *res);
 
 // Returns the row of the variants with --against, else NULL.
 static inline const struct input_row *other_row(const struct feed *f, const struct read_row *at)

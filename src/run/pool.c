@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The threads of a run.
+// The threads of a run: fork and join.
 //
-// Rows go through the run in batches. Batch k lives in slot k % slots. All threads run the same loop, tend(). A thread
-// takes the first of these tasks that there is, or sleeps until the counts change:
+// Rows go through the run in batches, and the run goes through phases. In the phase of a batch all threads work on its
+// rows, one of them first writes the batch before, and the caller's thread first reads the batch behind. A phase ends
+// when each thread is done with it. So a batch is read in one phase, worked on in the next, and written in the third.
 //
-//   write  the oldest batch that is not written, once it is worked on, unless another thread writes
-//   read   the next batch, if a slot is free, unless another thread reads
-//   pass   over the oldest batch that another thread has taken since this thread's last batch
-//   work   on the oldest batch that no thread has taken
+// Threads take rows in order, many at first and fewer towards the end, and pass over the rows that others take, since
+// generators and histories advance with every row. If the chain carries state from row to row, and there are several
+// variants, the threads share the variants: each works on every row in its own variants.
 //
-// Only its owner may change a batch. A batch goes from its reader to the queue, to its worker, to the queue, and to its
-// writer. Batches are read, taken and written in the order of the rows. Records and messages therefore come in this
-// order, and the run ends with the first row that ends it, whatever the schedule.
+// Batches are written in the order of the rows. Records and messages therefore come in this order, and the run ends
+// with the first row that ends it, whatever the schedule.
 //
-// A thread that passes over a batch looks at the rows, which stay as they were read, and not at the results. A thread
-// passes over each batch that it does not work on: generators and histories advance with every row. A slot is free when
-// its batch is written and each thread has worked on it or passed over it.
-//
-// If the chain carries state from row to row, and there are several variants, the threads share the variants. Each
-// thread then works on every batch, in order, in its own variants, and no thread passes.
-//
-// If the reader would wait for another program or a person, it first answers the rows so far: it ends its batch, takes
-// part in the tasks until all batches are written, and flushes the output.
-//
-// One mutex guards the counts. A thread holds it between tasks, and not during a task.
+// If the reader would wait for another program or a person, it first answers the rows so far: it ends the phase, goes
+// through one for what it has read, writes all, and flushes the output.
 #include "run/pool.h"
 
 #include "base/platform.h"
@@ -33,31 +23,41 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { SLOTS = 2, STACK = 1 << 21 }; // slots for each thread; bytes of a thread's stack
+enum {
+    BATCHES = 3,     // read, worked on, written
+    SHARES = 4,      // a thread takes 1 / SHARES of its part of the rows that nobody has taken yet
+    STACK = 1 << 21, // bytes of a thread's stack
+};
 
-struct queue {
+struct crew {
     struct pool *pool;
     struct feed *feed;
-    struct batch *slot; // [slots]
-    size_t slots;
-    struct thread *thread; // [feed->threads]
+    struct thread *thread; // [feed->threads] the first is the caller's
+    struct batch batch[BATCHES];
+    struct batch *reading; // by the caller's thread; NULL: it is not, or answer() has ended the batch
 
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    uint64_t read, taken, written; // how many batches are; written <= taken <= read
-    bool reading, writing;         // a thread does so
-    bool ended;                    // no batch follows those that are read
-    atomic_bool over;              // the threads return, and work in hand does not matter any more
+    // The phase. The caller's thread changes these members between phases.
+    struct batch *work, *write; // or NULL
+    bool joined;                // it has ended
+
+    pthread_mutex_t mutex; // guards what follows
+    pthread_cond_t begins, ends;
+    uint64_t phases;  // that have begun
+    size_t busy;      // threads beside the caller's that are not done with the phase
+    bool write_taken; // a thread writes, or has written, in this phase
+    size_t taken;     // rows of `work` that threads have taken
+    bool leave;       // the threads return
     bool failed;
     struct err *e; // set if failed
+
+    atomic_bool over; // the run is: work in hand does not matter any more
 };
 
 struct thread {
-    struct queue *queue;
+    struct crew *crew;
     struct worker *worker;
-    pthread_t id;  // unset in the first, which is the caller's thread
-    uint64_t seen; // how many batches it has worked on or passed over
-    bool lost;     // it met a row that ends the run: it neither works nor passes any more
+    pthread_t id; // unset in the first
+    bool lost;    // it met a row that ends the run: it neither works nor passes any more
 };
 
 // Sets what is done before an input waits.
@@ -105,16 +105,14 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     for (size_t k = 0; k < f->inputs && !tells; k++)
         if (!input_tells(f->in[k], &tells, e))
             return false;
-    for (size_t k = 0; k < f->inputs; k++) {
-        f->config[k].shared = f->threads;
-        f->config[k].all_rows = tells;
-        f->config[k].recorded = j->follows == FOLLOWS_RECORDED;
-    }
+    for (size_t k = 0; k < f->inputs; k++)
+        f->how[k] = (tells ? READ_ALL : 0) | (f->threads ? READ_SHARED : 0);
     // Rows outside --rows are parsed by the reader, so that a broken row is reported; and rows whose tokens --expect
     // names, since a token must be in the row's vocabulary.
-    f->config[0].lazy = f->threads && !f->by_variant && !a->params && !a->shard.n && !job_expects(j) &&
-                        !job_skips_by_width(j) && rows->n == 1 && rows->range[0].first >= 0 &&
-                        rows->range[0].first <= a->row_base;
+    const bool text = f->threads && !f->by_variant && !a->params && !a->shard.n && !job_expects(j) &&
+                      !job_skips_by_width(j) && rows->n == 1 && rows->range[0].first >= 0 &&
+                      rows->range[0].first <= a->row_base;
+    f->how[0] |= text ? READ_TEXT : 0;
     f->by_variant = f->by_variant && f->threads;
     p->alone = f->by_variant ? 0 : f->threads;
     const size_t workers = f->by_variant ? f->threads : f->threads + 1;
@@ -137,63 +135,16 @@ void pool_free(struct pool *p)
     free(p->worker);
 }
 
-// ---- tasks: each is called with the mutex locked, and unlocks it meanwhile
+// ---- the part of a thread in a phase
 
-static struct batch *batch_number(const struct queue *q, uint64_t number) { return &q->slot[number % q->slots]; }
-
-static void end_with(struct queue *q, const struct err *e)
+static void end_with(struct crew *c, const struct err *e)
 {
-    if (!q->over)
-        *q->e = *e;
-    q->over = true;
-    q->failed = true;
-}
-
-static void read_guarded(void *batch) { batch_read(batch); }
-
-// Slots are filled in turn, so that a slot is free only after those of all earlier batches.
-static bool can_read(const struct queue *q)
-{
-    assert(q->written <= q->taken && q->taken <= q->read);
-    return !q->reading && !q->ended && !batch_number(q, q->read)->users;
-}
-
-// Gives the batch that was read to the queue.
-static void hand_over(struct queue *q)
-{
-    struct batch *const b = batch_number(q, q->read++);
-    q->ended = b->last;
-    b->to_work = q->feed->by_variant ? q->feed->threads : 1;
-    b->users = q->feed->threads + 1;
-}
-
-static bool answer(void *to, struct err *e);
-
-static void read_next(struct queue *q, struct thread *t)
-{
-    const uint64_t number = q->read;
-    struct batch *const b = batch_number(q, number);
-    q->reading = true;
-    set_idle(q->feed, answer, t);
-    pthread_mutex_unlock(&q->mutex);
-    struct err e;
-    const bool whole = source_guard(read_guarded, b, &e);
-    pthread_mutex_lock(&q->mutex);
-    q->reading = false;
-    if (!whole && q->read != number) {
-        end_with(q, &e);
-    } else if (!whole) {
-        q->feed->e = e;
-        q->feed->held = HELD_ERROR;
-        b->last = true;
-    }
-    if (q->read == number)
-        hand_over(q);
-}
-
-static bool can_write(const struct queue *q)
-{
-    return !q->writing && q->written < q->taken && !batch_number(q, q->written)->to_work;
+    pthread_mutex_lock(&c->mutex);
+    if (!c->over)
+        *c->e = *e;
+    c->over = true;
+    c->failed = true;
+    pthread_mutex_unlock(&c->mutex);
 }
 
 // Writes the records of a batch, and lets the worker that may go on alone follow. Returns false with *e if the run ends
@@ -210,161 +161,226 @@ static bool write_batch(struct pool *p, const struct batch *b, struct err *e)
     return !b->last || f->held != HELD_ERROR;
 }
 
-static void write_next(struct queue *q)
+// Is the batch before to be written by this thread?
+static bool take_writing(struct crew *c)
 {
-    struct batch *const b = batch_number(q, q->written);
+    pthread_mutex_lock(&c->mutex);
+    const bool takes = c->write && !c->write_taken;
+    c->write_taken = true;
+    pthread_mutex_unlock(&c->mutex);
+    return takes;
+}
+
+static void write_before(struct crew *c)
+{
     struct err e;
-    q->writing = true;
-    pthread_mutex_unlock(&q->mutex);
-    const bool ok = write_batch(q->pool, b, &e);
-    if (q->feed->by_variant)
-        batch_give_back(b);
-    pthread_mutex_lock(&q->mutex);
-    q->writing = false;
-    q->written++;
-    if (!ok)
-        end_with(q, &e);
-    q->over = q->over || b->last;
-    b->users--;
+    if (!write_batch(c->pool, c->write, &e))
+        end_with(c, &e);
+    if (c->feed->by_variant)
+        batch_give_back((struct walk){.batch = c->write}, c->write->n);
+    if (c->write->last)
+        c->over = true;
 }
 
-static void pass_next(struct queue *q, struct thread *t)
+// Takes rows: from *from up to *to. Returns false if none is left.
+static bool take_rows(struct crew *c, size_t *from, size_t *to)
 {
-    struct batch *const b = batch_number(q, t->seen++);
-    pthread_mutex_unlock(&q->mutex);
-    t->lost = t->lost || !batch_skip(b, t->worker);
-    pthread_mutex_lock(&q->mutex);
-    b->users--;
+    pthread_mutex_lock(&c->mutex);
+    const size_t left = c->work->n - c->taken;
+    *from = c->taken;
+    *to = c->taken += left ? 1 + (left - 1) / (SHARES * c->feed->threads) : 0;
+    pthread_mutex_unlock(&c->mutex);
+    return left;
 }
 
-static void work_on_next(struct queue *q, struct thread *t)
+static bool work_on_rows(struct crew *c, struct worker *worker)
 {
-    struct batch *const b = batch_number(q, t->seen++);
-    assert(b->to_work && (q->feed->by_variant || t->seen == q->taken + 1));
-    q->taken = q->taken > t->seen ? q->taken : t->seen;
-    pthread_mutex_unlock(&q->mutex);
-    t->lost = t->lost || !batch_work(b, t->worker);
-    pthread_mutex_lock(&q->mutex);
-    b->to_work--;
-    b->users--;
+    struct walk w = {.batch = c->work};
+    size_t from, to;
+    if (c->feed->by_variant)
+        return batch_work(&w, c->work->n, worker, &c->over);
+    while (take_rows(c, &from, &to))
+        if (!batch_skip(&w, from, worker) || !batch_work(&w, to, worker, &c->over))
+            return false;
+    return batch_skip(&w, c->work->n, worker);
 }
 
-// ---- the loop
-
-// Does the first task that there is, or sleeps until the counts change.
-static void do_task(struct queue *q, struct thread *t)
+static void take_part(struct thread *t)
 {
-    if (can_write(q))
-        write_next(q);
-    else if (can_read(q))
-        read_next(q, t);
-    else if (!q->feed->by_variant && t->seen < q->taken)
-        pass_next(q, t);
-    else if (t->seen < q->read)
-        work_on_next(q, t);
-    else {
-        pthread_cond_wait(&q->changed, &q->mutex);
-        return;
+    struct crew *const c = t->crew;
+    if (take_writing(c))
+        write_before(c);
+    if (c->work && !t->lost && !c->over)
+        t->lost = !work_on_rows(c, t->worker);
+}
+
+static void *serve(void *arg)
+{
+    struct thread *const t = arg;
+    struct crew *const c = t->crew;
+    uint64_t phases = 0;
+    pthread_mutex_lock(&c->mutex);
+    for (;;) {
+        while (c->phases == phases && !c->leave)
+            pthread_cond_wait(&c->begins, &c->mutex);
+        if (c->phases == phases)
+            break;
+        phases = c->phases;
+        pthread_mutex_unlock(&c->mutex);
+        take_part(t);
+        pthread_mutex_lock(&c->mutex);
+        if (!--c->busy)
+            pthread_cond_signal(&c->ends);
     }
-    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&c->mutex);
+    return NULL;
+}
+
+// ---- phases, as the caller's thread leads them
+
+// Begins the phase of a batch (NULL: only the batch before is written).
+static void fork_phase(struct crew *c, struct batch *b)
+{
+    assert(c->joined);
+    pthread_mutex_lock(&c->mutex);
+    c->write = c->work;
+    c->work = b;
+    c->joined = c->write_taken = false;
+    c->taken = 0;
+    c->busy = c->feed->threads - 1;
+    c->phases++;
+    pthread_cond_broadcast(&c->begins);
+    pthread_mutex_unlock(&c->mutex);
+}
+
+// Takes part in the phase, and waits for its end.
+static void join_phase(struct crew *c)
+{
+    if (c->joined)
+        return;
+    take_part(&c->thread[0]);
+    pthread_mutex_lock(&c->mutex);
+    while (c->busy)
+        pthread_cond_wait(&c->ends, &c->mutex);
+    pthread_mutex_unlock(&c->mutex);
+    c->joined = true;
+}
+
+// Ends the phase, and writes its batch.
+static void write_all(struct crew *c)
+{
+    join_phase(c);
+    if (c->work && !c->over)
+        fork_phase(c, NULL);
+    join_phase(c);
 }
 
 // Called before the reader waits for input.
 static bool answer(void *to, struct err *e)
 {
-    struct thread *const t = to;
-    struct queue *const q = t->queue;
+    struct crew *const c = to;
     struct err late;
-    pthread_mutex_lock(&q->mutex);
-    if (q->feed->open && q->feed->open->n) {
-        batch_close(q->feed);
-        hand_over(q);
-        pthread_cond_broadcast(&q->changed);
+    join_phase(c);
+    if (c->reading && c->reading->n && !c->over) {
+        batch_close(c->feed);
+        fork_phase(c, c->reading);
+        c->reading = NULL;
     }
-    while (!q->over && q->written < q->read)
-        do_task(q, t);
-    if (!q->over && !q->pool->flush(q->pool->to, &late))
-        end_with(q, &late);
-    const bool goes_on = !q->over;
-    pthread_mutex_unlock(&q->mutex);
-    return goes_on || err_silent(e, STATUS_OK);
+    write_all(c);
+    if (!c->over && !c->pool->flush(c->pool->to, &late))
+        end_with(c, &late);
+    return !c->over || err_silent(e, STATUS_OK);
 }
 
-static void *tend(void *arg)
+static void read_guarded(void *batch) { batch_read(batch); }
+
+static void read_next(struct crew *c, struct batch *b)
 {
-    struct thread *const t = arg;
-    struct queue *const q = t->queue;
-    pthread_mutex_lock(&q->mutex);
-    while (!q->over)
-        do_task(q, t);
-    pthread_mutex_unlock(&q->mutex);
-    return NULL;
+    c->reading = b;
+    if (source_guard(read_guarded, b, &c->feed->e))
+        return;
+    c->feed->held = HELD_ERROR;
+    if (c->reading)
+        b->last = true;
 }
 
-// Starts the threads but the first. Returns how many there are. They wait for the mutex, which is locked, so that no
-// task has begun if a thread cannot be started.
-static size_t start_threads(struct queue *q)
+static void lead(struct crew *c)
+{
+    bool last = false;
+    set_idle(c->feed, answer, c);
+    for (size_t i = 0; !c->over && !last; i = (i + 1) % BATCHES) {
+        read_next(c, &c->batch[i]);
+        join_phase(c);
+        if (c->reading && !c->over) {
+            last = c->reading->last;
+            fork_phase(c, c->reading);
+        }
+    }
+    write_all(c);
+}
+
+// Starts the threads but the first. Returns how many there are.
+static size_t start_threads(struct crew *c)
 {
     pthread_attr_t attributes;
     size_t started = 1;
     if (pthread_attr_init(&attributes))
         return started;
     pthread_attr_setstacksize(&attributes, STACK);
-    while (started < q->feed->threads &&
-           !pthread_create(&q->thread[started].id, &attributes, tend, &q->thread[started]))
+    while (started < c->feed->threads &&
+           !pthread_create(&c->thread[started].id, &attributes, serve, &c->thread[started]))
         started++;
     pthread_attr_destroy(&attributes);
     return started;
 }
 
-static void run_threads(struct queue *q)
+static void run_threads(struct crew *c)
 {
-    pthread_mutex_lock(&q->mutex);
-    const size_t started = start_threads(q);
-    if (started < q->feed->threads) {
+    const size_t started = start_threads(c);
+    if (started == c->feed->threads) {
+        lead(c);
+    } else {
         struct err e;
         err_set(&e, STATUS_IO, "cannot start a thread");
-        end_with(q, &e);
+        end_with(c, &e);
     }
-    pthread_mutex_unlock(&q->mutex);
-    tend(&q->thread[0]);
+    pthread_mutex_lock(&c->mutex);
+    c->leave = true;
+    pthread_cond_broadcast(&c->begins);
+    pthread_mutex_unlock(&c->mutex);
     for (size_t i = 1; i < started; i++)
-        pthread_join(q->thread[i].id, NULL);
+        pthread_join(c->thread[i].id, NULL);
 }
 
 bool pool_run(struct pool *p, struct err *e)
 {
     const size_t threads = p->feed->threads;
-    struct queue q = {.pool = p,
-                      .feed = p->feed,
-                      .slots = SLOTS * threads,
-                      .mutex = PTHREAD_MUTEX_INITIALIZER,
-                      .changed = PTHREAD_COND_INITIALIZER,
-                      .e = e};
+    struct crew c = {.pool = p,
+                     .feed = p->feed,
+                     .thread = calloc(threads, sizeof *c.thread),
+                     .joined = true,
+                     .mutex = PTHREAD_MUTEX_INITIALIZER,
+                     .begins = PTHREAD_COND_INITIALIZER,
+                     .ends = PTHREAD_COND_INITIALIZER,
+                     .e = e};
     assert(threads > 1);
-    q.slot = calloc(q.slots, sizeof *q.slot);
-    q.thread = calloc(threads, sizeof *q.thread);
-    bool ok = q.slot && q.thread;
-    if (!ok)
-        err_from_fault(e, fault_memory());
-    for (size_t i = 0; ok && i < q.slots; i++) {
-        ok = batch_init(&q.slot[i], p->feed, e);
-        q.slot[i].hurry = &q.over;
-    }
+    bool ok = c.thread || err_from_fault(e, fault_memory());
+    for (size_t i = 0; ok && i < BATCHES; i++)
+        ok = batch_init(&c.batch[i], p->feed, e);
     for (size_t i = 0; ok && i < threads; i++)
-        q.thread[i] = (struct thread){.queue = &q, .worker = &p->worker[i]};
+        c.thread[i] = (struct thread){.crew = &c, .worker = &p->worker[i]};
     if (ok)
-        run_threads(&q);
-    for (size_t i = 0; q.slot && i < q.slots; i++)
-        batch_free(&q.slot[i]);
-    free(q.slot);
-    free(q.thread);
+        run_threads(&c);
+    for (size_t i = 0; i < BATCHES; i++)
+        batch_free(&c.batch[i]);
+    free(c.thread);
     p->feed->threads = 0;
     for (size_t k = 0; k < p->feed->inputs; k++)
-        p->feed->config[k].lazy = p->feed->config[k].shared = false;
-    pthread_mutex_destroy(&q.mutex);
-    pthread_cond_destroy(&q.changed);
-    return ok && !q.failed;
+        p->feed->how[k] &= READ_ALL;
+    pthread_mutex_destroy(&c.mutex);
+    pthread_cond_destroy(&c.begins);
+    pthread_cond_destroy(&c.ends);
+    return ok && !c.failed;
 }
 
 // ---- without threads
@@ -385,7 +401,7 @@ bool pool_alone(struct pool *p, struct err *e)
     while (ok && !b.last) {
         batch_read(&b);
         for (size_t i = p->alone; i < p->workers; i++)
-            batch_work(&b, &p->worker[i]);
+            batch_work(&(struct walk){.batch = &b}, b.n, &p->worker[i], NULL);
         ok = write_batch(p, &b, e);
     }
     if (!ok && p->failed)

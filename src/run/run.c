@@ -68,7 +68,7 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     const struct job *const j = f->job;
     assert(w->at); // walk_next has set it
     const struct input_row *const other = other_row(&f->feed, w->at);
-    const struct seen s = {&w->row, other ? other : &w->row, w->batch->result + w->i * j->variants->n};
+    const struct seen s = {&w->row, other ? other : &w->row, w->batch->result + (w->done - 1) * j->variants->n};
     const size_t width = s.row->text ? w->at->width : s.row->logits.n;
     bool good;
     note_seen(j, &f->noted, &s, width);
@@ -147,6 +147,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .vocab = vocab,
                                  .texts = shows_texts(j) ? texts : NULL,
                                  .ranks = !strcmp(a->ids, "rank"),
+                                 .recorded = j->follows == FOLLOWS_RECORDED,
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
                                  .lines = a->skip_bad,

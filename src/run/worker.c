@@ -411,7 +411,7 @@ bool worker_skip(struct worker *w, const struct input_row *row, const struct inp
         size_t left = n;
         for (; left == n || (left && !quick); left--) {
             if (left < n)
-                input_step(&at);
+                input_step(&at, 1);
             if (!variant_row(w, i, &at, chosen, &res) && !res.bad) {
                 *e = res.e;
                 return false;

@@ -13,7 +13,7 @@ struct worker {
     const struct job *job;
     size_t first, last;          // the variants that it takes rows through, first <= i < last
     struct sessions *sessions;   // [job->variants->n]
-    struct input_reader *reader; // of lazy rows
+    struct input_reader *reader; // of rows of text
     struct chooser chooser;
     struct row_cache cache;           // what its variants share about a row
     struct pair_base base;            // the base's distribution, where variants are compared

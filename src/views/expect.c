@@ -155,7 +155,7 @@ static bool read_numbers(struct expect *v, const struct input_row *row, const st
     struct input_row r = {0};
     bool end;
     const size_t n = res->record.n_vocab;
-    if (!input_next(v->in, &r, &end, e)) {
+    if (!input_next(v->in, 0, &r, &end, e)) {
         *nothing = r.bad && !res->ok;
         if (*nothing)
             return true;
@@ -421,7 +421,7 @@ static bool check_end(struct expect *v, struct err *e)
     if (job_expects(j) && j->expect.n > v->rows)
         return err_set(e, STATUS_DATA, "--expect names %zu tokens, the run has only %" PRIu64 " rows", j->expect.n,
                        v->rows);
-    if (v->in && !input_next(v->in, &r, &end, e) && !r.bad)
+    if (v->in && !input_next(v->in, 0, &r, &end, e) && !r.bad)
         return err_prefix(e, "--expect");
     if (!end)
         return err_set(e, STATUS_DATA, "--expect: %s holds more rows than the %" PRIu64 " of the run", j->args->expect,
