@@ -471,7 +471,97 @@ def variants(case):
             case.claim("variant: which it ignores", table(left, own)[1] == first[1], ignored[1], first[1], table(left, own)[1])
 
 
-ATTACKS = [variants, partial, trace, twins, schemas, silent, idle, idle, temperatures, removal, lists, names, draws_of_seed]
+SHORT = r"(-?[0-9.]+(?:e[-+]\d+)?)"
+
+
+def accounts(case):
+    """What a stage says of a row: against the candidates before and behind it, and the history."""
+    rng, n = case.rng, case.n
+    names = [rng.choice(SAMPLERS) for _ in range(rng.randrange(1, 5))]
+    case.base += [] if "--accept" in case.base else ["--accept", ",".join(map(str, case.accept))]
+    prompt = [rng.randrange(min(n, 4)) for _ in range(rng.choice([0, 1, 8]))]
+    case.base += ["--prompt-tokens", ",".join(map(str, prompt))] if prompt else []
+    chain = ["--mirostat", "2", "--mirostat-ent", rng.choice("1589")] if rng.random() < 0.1 else ["--samplers", ";".join(names)]
+    chain += ["--engine", rng.choice(ENGINES)] if rng.random() < 0.2 else []
+    chain = [w for w in chain if "--engine" not in chain or w not in ("--samplers", ";".join(names))]
+    own = [p for s in GENERATED["samplers"] if s["name"] in names for p in s["params"]]
+    pairs = accepted(case, [(f"--{p}", rng.choice(PROBES)) for p in dict.fromkeys(own) if rng.random() < 0.8], chain)
+    code, out, _ = case.run(*chain, *words(pairs), f"--trace={n}", "-O", "json")
+    if code:
+        return
+    repeats = {"penalties", "repeat_each", "penalties_vllm", "penalties_output", "penalties_window"}
+    for record in map(json.loads, out.splitlines()):
+        row = record["row"]
+        history = prompt + case.accept[:row]
+        before = {i: x for i, x in enumerate(case.logits[row]) if x > -math.inf}
+        for stage in (s for s in record["stages"] if s["enabled"]):
+            name, says, params, notes = stage["name"], stage.get("says", ""), stage["params"], stage["notes"]
+            after = {t["id"]: t["logit"] for t in stage["top_probs"]}
+            same, what = before == after, (row, stage["name"], says, params)
+            idle = re.match("did not act|kept all|changed no logit|only sorts", says)
+            if idle:
+                case.claim("says: the row stays as it was", same, *what, before, after)
+            elif same and stage is not record["stages"][-1] and not name.startswith("softmax"):
+                case.claim("says: there is a reason", False, *what, before)
+            most = max(before.values())
+            weights = {i: math.exp(x - most) for i, x in before.items()}
+            p = {i: w / sum(weights.values()) for i, w in weights.items()}
+            near = lambda text, x: math.isclose(float(text), x, rel_tol=6e-3, abs_tol=1e-9)
+            if drew := re.search(rf"(did not act|acted): drew {SHORT}, (?:acts|collides) below {SHORT}", says):
+                limit = params.get("xtc_probability", params.get("scatter_collision"))
+                case.claim("says: drew", near(drew[2], notes["draw"]) and near(drew[3], limit) and
+                           (float(drew[2]) > float(drew[3])) == (drew[1] == "did not act") == (notes["draw"] > limit), *what, notes)
+            if few := re.search(rf"(no|1) token above {SHORT}", says):
+                above = sum(x >= params["xtc_threshold"] for x in p.values())
+                case.claim("says: tokens above", above == (few[1] == "1") and near(few[2], params["xtc_threshold"]), *what, p)
+            if rank := re.search(r"kept all: (\d+) candidates?, at most (\d+)", says):
+                case.claim("says: candidates", len(before) == int(rank[1]) <= int(rank[2]), *what, before)
+            if least := re.search(rf"the least probability is {SHORT}, at least {SHORT}", says):
+                case.claim("says: least probability", near(least[1], min(p.values())) and float(least[1]) > float(least[2]), *what, p)
+            if ratio := re.search(rf"the least likely has {SHORT} of the largest probability, at least {SHORT}", says):
+                case.claim("says: ratio", near(ratio[1], min(weights.values())) and near(ratio[2], next(iter(params.values()))) and
+                           float(ratio[1]) > float(ratio[2]), *what, weights)
+            if total := re.search(rf"without the last they have {SHORT}, (?:below|not above) {SHORT}", says):
+                case.claim("says: sum", near(total[1], 1 - min(p.values())) and float(total[1]) < float(total[2]), *what, p)
+            if typical := re.search(rf"without the least typical they have {SHORT}, not above {SHORT}", says):
+                entropy = -sum(x * math.log(x) for x in p.values() if x)
+                far = max(abs(-math.log(x) - entropy) for x in p.values())
+                case.claim("says: typical", any(near(typical[1], 1 - x) for x in p.values() if abs(abs(-math.log(x) - entropy) - far) < 1e-5)
+                           and float(typical[1]) < float(typical[2]), *what, p)
+            if repeated := re.match(r"(\d+) repeated", says):
+                changed = {i: after[i] - x for i, x in before.items() if i in after and after[i] != x}
+                case.claim("says: repeated", len(changed) == int(repeated[1]), *what, changed)
+                largest = sorted(changed, key=lambda i: (-abs(changed[i]), i))[:3]
+                case.claim("says: changed most", [abs(f["change"]) for f in stage["found"]] == sorted((abs(f["change"]) for f in stage["found"]), reverse=True)
+                           and all(math.isclose(abs(f["change"]), abs(changed[i]), rel_tol=1e-4, abs_tol=1e-5) for f, i in zip(stage["found"], largest)), *what, changed)
+                window = params.get("repeat_last_n", len(history))
+                seen = history if window < 0 else history[len(history) - min(window, len(history)):]
+                for f in stage["found"]:
+                    counted = f["count"] == seen.count(f["id"]) if name in ("penalties", "repeat_each", "penalties_vllm") else f["count"] > 0
+                    case.claim("says: counted", counted and f"{f['id']} x{f['count']} " in says, *what, seen)
+            if name in repeats and same and says.startswith("did not act: no token was accepted"):
+                case.claim("says: nothing accepted", not history or name in ("penalties_output", "penalties_window"), *what, history)
+            if match := re.match(rf"repeats (\d+) tokens?(?: (?:\.\.\. )?([0-9 ]+))? of (\d+) tokens? back, {SHORT} \* {SHORT}\^(\d+) = {SHORT} for (\d+)", says):
+                length, back, token = int(match[1]), int(match[3]), int(match[8])
+                newest = history[len(history) - length:]
+                older = history[len(history) - back - length:len(history) - back]
+                case.claim("says: repetition", newest == older and history[-back] == token and
+                           (not length or list(map(int, match[2].split())) == newest[-12:]), *what, history)
+                value = float(match[4]) * params["dry_base"] ** int(match[6])
+                case.claim("says: penalty", math.isclose(value, float(match[7]), rel_tol=6e-3, abs_tol=1e-9) and
+                           int(match[6]) == length - params["dry_allowed_length"], *what)
+                lost = min(after[i] - before[i] for i in after) if params["dry_multiplier"] > 0 else max(after[i] - before[i] for i in after)
+                case.claim("says: lost most", math.isclose(after[token] - before[token], lost, rel_tol=1e-4, abs_tol=1e-5), *what, before, after)
+            if re.search("no repetition of", says):
+                least, depth = max(params["dry_allowed_length"], 0), params["dry_penalty_last_n"]
+                seen = history if depth < 0 else history[len(history) - min(depth, len(history)):]
+                tail = seen[len(seen) - least:]
+                found = [k for k in range(1, len(seen) - least + 1) if seen[len(seen) - k - least:len(seen) - k] == tail]
+                case.claim("says: no repetition", not found, *what, seen)
+            before = after
+
+
+ATTACKS = [variants, partial, trace, twins, schemas, silent, idle, idle, temperatures, removal, lists, names, draws_of_seed, accounts, accounts, accounts]
 for number in range(COUNT) if ONLY is None else [ONLY]:
     case = Case(number)
     ATTACKS[number % len(ATTACKS)](case)

@@ -113,6 +113,8 @@ V=(--vocab samples/austen.gguf) N=(-n 4096) F=samples/austen.f16 T=(--accept @sa
     local out=$BATS_TEST_TMPDIR
     {
         members "${V[@]}" "${T[@]}" --rows :2 --dump-probs=2 --trace=2 "$F"
+        members "${V[@]}" "${T[@]}" --rows 30:31 --repeat-penalty 1.1 --dry-multiplier 1 --dry-allowed-length 1 --trace "$F"
+        members "${V[@]}" --rows :1 --grammar 'root ::= .*' --trace "$F"
         members "${N[@]}" --rows :1 --engine vllm-v2 --dump-probs=2 "$F"
         members --rows :1 --dump-probs=2 samples/reply.json
         for what in probs logprobs logits; do members "${N[@]}" --rows :1 --emit $what "$F"; done

@@ -273,6 +273,16 @@ const char *number_plain(char text[NUMBER_TEXT])
     return text;
 }
 
+const char *number_short(double x, int digits, char text[NUMBER_TEXT])
+{
+    snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
+    number_plain(text);
+    char *const zero = text + (*text == '-');
+    if (zero[0] == '0' && zero[1] == '.')
+        memmove(zero, zero + 1, strlen(zero));
+    return text;
+}
+
 bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out)
 {
     char *stop;

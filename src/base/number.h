@@ -35,6 +35,9 @@ const char *number_text_wide(double x, char text[NUMBER_TEXT]);
 // Returns text.
 const char *number_plain(char text[NUMBER_TEXT]);
 
+// Writes a number of so many digits at most as people write it in a sentence: .5, -.8, 1.75, 120, 2e-05. Returns text.
+const char *number_short(double x, int digits, char text[NUMBER_TEXT]);
+
 // Reads a decimal integer from low to high. The text ends at `end`, or if that is NULL, at its NUL. False if the text
 // is no such number.
 bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);

@@ -251,7 +251,7 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         c->may_defer = l->may_defer && !watch && !shares && !partial && !c->want_p && !c->want_logits;
         run_link(l, state, c);
         if (watch && !c->fault.code)
-            c->fault = watch(arg, l->index, c);
+            c->fault = watch(arg, l->index, state, c);
         if (prefix != PREFIX_NONE && !c->fault.code)
             prefix = row_cache_add_prefix(c->cache, prefix, l->stage, c);
     }

@@ -38,8 +38,8 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n);
 // Seeds the generators anew, and resets the states of the stages. The history stays.
 void chain_reseed(struct chain *ch, uint64_t seed);
 
-// Called after each stage, with its index, and the candidates it left.
-typedef struct fault chain_watch_fn(void *arg, size_t stage, struct cand *c);
+// Called after each stage, with its index, its state, and the candidates it left.
+typedef struct fault chain_watch_fn(void *arg, size_t stage, const void *state, struct cand *c);
 
 // Runs every stage on a loaded row. c->chosen is then the chosen token, and c->p, if c->want_p, the final distribution
 // over the candidates. watch may be NULL. After a fault, the generators of stages that can skip rows are in

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Characters of East Asian width W and F (UAX 11), with the unassigned code points between them.
@@ -143,6 +144,31 @@ void token_name(struct dest *d, uint32_t token)
 {
     builder_int(&d->text, token, 0);
     text_of_token(d, token, 0);
+}
+
+void account_text(struct builder *b, const struct dest *d, const char *words)
+{
+    for (const char *at = words, *end; *at; at = end) {
+        end = at + strcspn(at, "{");
+        builder_bytes(b, at, (size_t)(end - at));
+        if (!*end)
+            return;
+        const char *const ids = end + 1;
+        end += strcspn(end, "}");
+        if (!d->vocab) {
+            builder_bytes(b, ids, (size_t)(end++ - ids));
+            continue;
+        }
+        struct builder text = {0}; // a character may be spread over tokens
+        for (char *id = (char *)(uintptr_t)ids; id < end; id++) {
+            const struct piece piece = token_text(d, (uint32_t)strtoul(id, &id, 10));
+            builder_bytes(&text, piece.p, piece.len);
+        }
+        text_write(b, (struct piece){(const unsigned char *)text.text, text.len}, '"');
+        b->failed = b->failed || text.failed;
+        builder_free(&text);
+        end++;
+    }
 }
 
 const char *named_text(const struct named *x, char text[NUMBER_TEXT])

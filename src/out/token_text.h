@@ -49,6 +49,9 @@ void text_of_token(struct dest *d, uint32_t id, size_t width);
 // Writes the id and, with a vocabulary, the text in quotes.
 void token_name(struct dest *d, uint32_t token);
 
+// Adds the words of an account (sample/account.h) to b, with the texts of its tokens in quotes, or their ids.
+void account_text(struct builder *b, const struct dest *d, const char *words);
+
 // Returns the value of a parameter or a note.
 const char *named_text(const struct named *x, char text[NUMBER_TEXT]);
 

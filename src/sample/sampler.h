@@ -5,6 +5,7 @@
 #define SAMPL_SAMPLE_SAMPLER_H
 
 #include "base/err.h"
+#include "sample/account.h"
 #include "sample/cand.h"
 #include "sample/compared.h"
 #include "sample/context.h"
@@ -191,6 +192,10 @@ struct sampler {
     // Returns why a parameter has no effect beside the others and the context, or takes the sampler's effect away, as a
     // phrase that follows its name; NULL if it does neither.
     const char *(*idle)(const struct stage *stage, const struct param *row);
+
+    // Says what the stage saw, or why it left the row as it was (sample/account.h). It may write nothing, or be NULL:
+    // account_take finds words for a row that stayed as it was.
+    void (*explain)(struct account *a);
 
     // Returns how many of the accepted tokens, c->history, the sampler looks back on. NULL: none.
     size_t (*window)(const struct stage *stage);

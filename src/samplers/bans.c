@@ -68,12 +68,21 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_MEMORY, 0);
 }
 
+static void explain(struct account *a)
+{
+    const struct idmap *const masked = a->state;
+    if (a->unchanged && !masked->n)
+        account_say(a, "did not act: the accepted tokens begin no banned sequence");
+    else if (a->unchanged)
+        account_none(a, masked->id, masked->n, "banned");
+}
+
 static void release(void *self) { idmap_free(self); }
 
-#define BANS(NAME, ROWS)                                                                              \
-    {                                                                                                 \
-        .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct idmap), .enabled = enabled, \
-        .window = window, .apply = apply, .partial = {apply_partial}, .release = release              \
+#define BANS(NAME, ROWS)                                                                                     \
+    {                                                                                                        \
+        .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct idmap), .enabled = enabled,        \
+        .window = window, .apply = apply, .explain = explain, .partial = {apply_partial}, .release = release \
     }
 
 const struct sampler sampler_bans = BANS("bans", params);

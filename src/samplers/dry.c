@@ -6,6 +6,7 @@
 #include "sample/sampler.h"
 #include "sample/suffixes.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct dry_params {
@@ -60,8 +61,8 @@ static void repetitions(size_t *z, const uint32_t *recent, size_t n)
     }
 }
 
-// multiplier * base^(length - allowed), with the exponent held where base^exponent still fits an f32.
-static float penalty(const struct dry_params *p, size_t length)
+// length - allowed, held where base^exponent still fits an f32.
+static size_t exponent_of(const struct dry_params *p, size_t length)
 {
     size_t exponent = (size_t)((int64_t)length - p->allowed_length);
     if (p->base > 1.000001f) {
@@ -69,6 +70,13 @@ static float penalty(const struct dry_params *p, size_t length)
         if (most > 0 && exponent > most)
             exponent = most;
     }
+    return exponent;
+}
+
+// multiplier * base^(length - allowed)
+static float penalty(const struct dry_params *p, size_t length)
+{
+    const size_t exponent = exponent_of(p, length);
     return (float)((double)p->multiplier * libm_pow((double)p->base, (double)exponent));
 }
 
@@ -76,6 +84,7 @@ struct dry_state {
     struct idmap next; // the tokens that continue a repetition
     size_t *length;    // [next.n] the longest one's
     size_t length_cap;
+    size_t limit;             // tokens behind the last breaker, which a repetition may have
     struct suffixes suffixes; // of a whole history that is long
     // tokens by their numbers in the history, from 0
     size_t searched;                   // breakers have been looked for in the tokens before this one
@@ -174,19 +183,81 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
                  allowed = p->allowed_length > 0 ? (size_t)p->allowed_length : 0;
     if (n < h->total)
         suffixes_free(&s->suffixes);
+    idmap_clear(&s->next);
+    s->limit = n;
     if (n <= allowed)
         return;
-    const size_t limit = since_breaker(s, c, breakers, n);
+    const size_t limit = s->limit = since_breaker(s, c, breakers, n);
     if (limit < allowed || c->fault.code)
         return;
     // The automaton does not count repetitions of length 0. If a logit could overflow, the fault must name the first in
     // the order of the history, which the automaton does not know.
     const bool whole = n == h->total && n >= LONG && allowed && p->multiplier > 0.0f;
-    idmap_clear(&s->next);
     if (whole ? find_in_automaton(s, h, breakers, limit, allowed) : find_in_window(s, c, breakers, n, limit, allowed))
         cand_edit(c, &s->next, subtract, &(struct dry_job){p, s->length});
     else
         cand_fail(c, FAULT_MEMORY, 0);
+}
+
+// Returns how many tokens before the newest one the repetition ends that this token continued; 0: it is not found.
+static size_t ended_back(const struct history *h, size_t n, uint32_t token, size_t length)
+{
+    for (size_t k = 1; k + length <= n; k++) {
+        size_t same = history_newest(h, k - 1) == token ? 0 : SIZE_MAX;
+        while (same < length && history_newest(h, same) == history_newest(h, k + same))
+            same++;
+        if (same == length)
+            return k;
+    }
+    return 0;
+}
+
+// Says why no token was penalised.
+static void explain_none(struct account *a, size_t n)
+{
+    const struct dry_params *const p = a->stage->params;
+    const struct dry_state *const s = a->state;
+    const size_t allowed = p->allowed_length > 0 ? (size_t)p->allowed_length : 0;
+    if (s->next.n)
+        account_none(a, s->next.id, s->next.n, "repeating");
+    else if (s->limit < n && s->limit < allowed)
+        account_say(a, "did not act: %zu token%s behind the last breaker", s->limit, s->limit == 1 ? "" : "s");
+    else if (n < 2 || n <= allowed)
+        account_say(a, "did not act: its window has %zu token%s", n, n == 1 ? "" : "s");
+    else
+        account_say(a, "did not act: no repetition of %zu token%s among the last %zu", allowed, allowed == 1 ? "" : "s",
+                    n);
+}
+
+// Shows the repetition of the token that lost most, and the penalty as it was computed.
+static void explain(struct account *a)
+{
+    enum { SHOWN = 12 }; // newest tokens of a repetition
+    const struct dry_params *const p = a->stage->params;
+    const struct dry_state *const s = a->state;
+    const size_t n = history_len(a->history, window_of(p->last_n));
+    size_t changed = 0;
+    for (size_t j = 0; j < s->next.n; j++)
+        changed += account_find(a, (struct finding){.token = s->next.id[j], .length = s->length[j]});
+    if (!changed) {
+        explain_none(a, n);
+        return;
+    }
+    for (size_t i = 0; i < a->n_findings; i++)
+        a->finding[i].back = ended_back(a->history, n, a->finding[i].token, a->finding[i].length);
+    const struct finding *const f = a->finding;
+    account_say(a, "repeats %zu token%s%s", f->length, f->length == 1 ? "" : "s", f->length > SHOWN ? " ..." : "");
+    for (size_t shown = f->length < SHOWN ? f->length : SHOWN, i = shown; i--;)
+        account_say(a, "%s%" PRIu32 "%s", i + 1 == shown ? " {" : " ", history_newest(a->history, i), i ? "" : "}");
+    account_say(a, " of %zu token%s back, ", f->back, f->back == 1 ? "" : "s");
+    account_number(a, -(double)p->multiplier);
+    account_say(a, " * ");
+    account_number(a, (double)p->base);
+    account_say(a, "^%zu = ", exponent_of(p, f->length));
+    account_number(a, -(double)penalty(p, f->length));
+    account_say(a, " for {%" PRIu32 "}", f->token);
+    if (changed > 1)
+        account_say(a, ", and %zu more token%s", changed - 1, changed == 2 ? "" : "s");
 }
 
 // The breakers may be others now.
@@ -211,6 +282,7 @@ const struct sampler sampler_dry = {.name = "dry",
                                     .apply = apply,
                                     .partial = {apply_partial},
                                     .enabled = enabled,
+                                    .explain = explain,
                                     .window = window,
                                     .change = change,
                                     .release = release};

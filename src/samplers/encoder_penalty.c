@@ -30,10 +30,19 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_edit(c, &c->history->prompt, favour, &by);
 }
 
-#define ENCODER_PENALTY(NAME, LETTER, ROWS)                                                         \
-    {                                                                                               \
-        .name = (NAME), .letter = (LETTER), .foreign = (LETTER) != 0, PARAMS(ROWS, encoder_params), \
-        .reads_prompt = true, .runs = {OTHER_THAN, 1}, .partial = {apply_partial}, .apply = apply   \
+static void explain(struct account *a)
+{
+    const struct idmap *const prompt = &a->history->prompt;
+    if (a->unchanged && !prompt->n)
+        account_say(a, "did not act: there is no prompt");
+    else if (a->unchanged)
+        account_none(a, prompt->id, prompt->n, "prompt's");
+}
+
+#define ENCODER_PENALTY(NAME, LETTER, ROWS)                                                                           \
+    {                                                                                                                 \
+        .name = (NAME), .letter = (LETTER), .foreign = (LETTER) != 0, PARAMS(ROWS, encoder_params),                   \
+        .reads_prompt = true, .runs = {OTHER_THAN, 1}, .partial = {apply_partial}, .explain = explain, .apply = apply \
     }
 
 const struct sampler sampler_encoder_penalty = ENCODER_PENALTY("encoder_penalty", 'v', params);

@@ -47,6 +47,8 @@ static void round_f16(void *self, struct cand *c, const struct stage *stage)
 // sort (ollama): all candidates by rank, so that equal quotients of unequal logits keep the order of the logits.
 static void sort_all(void *self, struct cand *c, const struct stage *stage) { cand_sort(c); }
 
+static void explain_sort(struct account *a) { account_say(a, "only sorts"); }
+
 static void multiply_logits(const struct kern *kern, float *logit, size_t n, const void *factor)
 {
     kern->multiply(logit, n, *(const float *)factor);
@@ -65,7 +67,8 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
 }
 
 const struct sampler sampler_round_f16 = {.name = "round_f16", .scale = READS_LOGITS, .apply = round_f16};
-const struct sampler sampler_sort = {.name = "sort", .apply = sort_all, .partial = {apply_partial}};
+const struct sampler sampler_sort = {
+    .name = "sort", .apply = sort_all, .explain = explain_sort, .partial = {apply_partial}};
 
 #define SCALE(NAME, ROWS)                                                                                        \
     {                                                                                                            \
@@ -195,23 +198,33 @@ static double distance_top_k(const struct stage *stage, const struct compared *o
     return distance_of_rank(of, k > 0 ? (size_t)k : all ? of->n : DEFAULT_K);
 }
 
+static void explain_top_k(struct account *a)
+{
+    const int32_t k = ((const struct engine_stage_params *)a->stage->params)->k;
+    const bool all = a->stage->sampler->params == top_k_all;
+    if (a->unchanged && (k > 0 || !all))
+        account_rank(a, k > 0 && (size_t)k < a->before.n ? (size_t)k : k > 0 && all ? (size_t)k : DEFAULT_K);
+    else if (a->unchanged)
+        account_say(a, "kept all: no top-k");
+}
+
 #define CUT(NAME, ROWS, APPLY, ...)                                                                           \
     {                                                                                                         \
         .name = (NAME), PARAMS(ROWS, engine_stage_params), .hands = HANDS_SAME, .apply = (APPLY), __VA_ARGS__ \
     }
 
-const struct sampler sampler_top_k_prob =
-    CUT("top_k_prob", top_k, top_k_prob, .limits = LIMITS_OTHERWISE, .distance = distance_top_k);
-const struct sampler sampler_top_k_prob_all =
-    CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters, .distance = distance_top_k);
+const struct sampler sampler_top_k_prob = CUT("top_k_prob", top_k, top_k_prob, .limits = LIMITS_OTHERWISE,
+                                              .distance = distance_top_k, .explain = explain_top_k);
+const struct sampler sampler_top_k_prob_all = CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters,
+                                                  .distance = distance_top_k, .explain = explain_top_k);
 const struct sampler sampler_min_p_cut =
     CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_ratio, .runs = {ABOVE, 0},
-        .partial = {min_p_cut_partial, stage_always});
+        .explain = explain_ratio, .partial = {min_p_cut_partial, stage_always});
 const struct sampler sampler_top_p_above =
     CUT("top_p_above", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_sum, .runs = {BELOW, 1},
-        .partial = {top_p_above_partial, stage_always});
-const struct sampler sampler_top_p_reach =
-    CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_sum, .runs = {BELOW, 1});
+        .explain = explain_sum_past, .partial = {top_p_above_partial, stage_always});
+const struct sampler sampler_top_p_reach = CUT("top_p_reach", top_p, top_p_cut, .limits = LIMITS_OTHERWISE,
+                                               .distance = compares_sum, .runs = {BELOW, 1}, .explain = explain_sum);
 
 // ---- draws, one a row, by the inverse of the cumulative distribution
 

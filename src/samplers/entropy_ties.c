@@ -118,6 +118,7 @@ const struct sampler sampler_typ_p_ties = {.name = "typ_p_ties",
                                            PARAMS(typical, value_params),
                                            .runs = {BELOW, 1},
                                            .apply = typ_p_ties,
+                                           .explain = explain_typical,
                                            .distance = compares_typical};
 const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            .limits = LIMITS_OTHERWISE,

@@ -62,6 +62,7 @@ const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .runs = {ABOVE, 0},
                                                .apply = apply,
                                                .distance = compares_prob,
+                                               .explain = explain_prob,
                                                .partial = {partial, stage_always}};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            .letter = 'u',
@@ -69,4 +70,5 @@ const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
                                            PARAMS(eta_params, value_params),
                                            .runs = {ABOVE, 0},
                                            .apply = apply,
-                                           .distance = compares_eta};
+                                           .distance = compares_eta,
+                                           .explain = explain_eta};

@@ -56,4 +56,5 @@ const struct sampler sampler_top_k_id = {.name = "top_k_id",
                                          .runs = {ABOVE, 0},
                                          .apply = top_k_id,
                                          .distance = compares_rank,
+                                         .explain = explain_rank,
                                          .partial = {top_k_id_partial, stage_always}};

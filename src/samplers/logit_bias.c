@@ -19,5 +19,12 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     cand_edit(c, &t->ids, add_biases, t);
 }
 
+static void explain(struct account *a)
+{
+    const struct idmap *const ids = &a->stage->context->biases->ids;
+    if (a->unchanged)
+        account_none(a, ids->id, ids->n, "biased");
+}
+
 const struct sampler sampler_logit_bias = {
-    .name = "logit_bias", .enabled = enabled, .apply = apply, .partial = {apply_partial}};
+    .name = "logit_bias", .enabled = enabled, .apply = apply, .explain = explain, .partial = {apply_partial}};

@@ -30,4 +30,5 @@ const struct sampler sampler_min_p = {.limits = LIMITS_RATIO,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
+                                      .explain = explain_ratio,
                                       .partial = {partial, stage_always}};

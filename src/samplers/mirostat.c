@@ -153,11 +153,25 @@ static void partial_2(void *self, struct cand *c, const struct stage *stage)
     apply_2(self, c, stage);
 }
 
+extern const struct sampler sampler_mirostat_v2;
+
+// mu has moved on since the row, and its note tells what it was.
+static void explain(struct account *a)
+{
+    const double mu = account_note(a, "mu"),
+                 most = -libm_log(softmax_prob(a->of.softmax, a->of.own)) * 0x1.71547652b82fep+0; // 1 / ln 2
+    if (!a->unchanged)
+        return;
+    account_say(a, "kept all");
+    if (a->whole && a->stage->sampler == &sampler_mirostat_v2 && most < mu)
+        account_compare(a, ": the least likely is a surprise of ", most, " bits, below mu, ", mu);
+}
+
 #define VERSION(NAME, APPLY, PARTIAL)                                                                             \
     {                                                                                                             \
         .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
-        .apply = (APPLY), .partial = {(PARTIAL), stage_always}, .reset = reset, .needs_rows = stage_always,       \
-        .by_chance = stage_always, .learns = true, .release = release_rng                                         \
+        .apply = (APPLY), .partial = {(PARTIAL), stage_always}, .explain = explain, .reset = reset,               \
+        .needs_rows = stage_always, .by_chance = stage_always, .learns = true, .release = release_rng             \
     }
 
 const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, partial_1);

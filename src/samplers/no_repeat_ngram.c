@@ -47,6 +47,21 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     apply(self, c, stage);
 }
 
+static void explain(struct account *a)
+{
+    const struct ngram_state *const s = a->state;
+    const size_t n = (size_t)((const struct count_params *)a->stage->params)->count;
+    if (!a->unchanged)
+        return;
+    if (a->history->total < n)
+        account_say(a, "did not act: %zu token%s accepted, looks at %zu", a->history->total,
+                    a->history->total == 1 ? " is" : "s are", n);
+    else if (!s->banned.n)
+        account_say(a, "did not act: the last %zu token%s not stood there before", n - 1, n == 2 ? " has" : "s have");
+    else
+        account_none(a, s->banned.id, s->banned.n, "repeating");
+}
+
 static void release(void *self)
 {
     struct ngram_state *const s = self;
@@ -54,10 +69,10 @@ static void release(void *self)
     idmap_free(&s->banned);
 }
 
-#define NO_REPEAT_NGRAM(NAME, ROWS, ...)                                                                    \
-    {                                                                                                       \
-        .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct ngram_state), .runs = {ABOVE, 0}, \
-        .window = window, .apply = apply, .partial = {partial}, .release = release, __VA_ARGS__             \
+#define NO_REPEAT_NGRAM(NAME, ROWS, ...)                                                                            \
+    {                                                                                                               \
+        .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct ngram_state), .runs = {ABOVE, 0},         \
+        .window = window, .apply = apply, .explain = explain, .partial = {partial}, .release = release, __VA_ARGS__ \
     }
 
 const struct sampler sampler_no_repeat_ngram =

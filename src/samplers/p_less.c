@@ -54,14 +54,22 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
-static double distance(const struct stage *stage, const struct compared *of)
+// The bound on the probability of a candidate.
+static double limit_of(const struct stage *stage, const struct compared *of)
 {
     double squares = 0.0;
     for (size_t i = 0; i < of->n; i++)
         squares += libm_exp(2.0 * ((double)of->logit[i] - of->softmax->max));
     const bool norm = stage->sampler->params == norm_params;
-    return distance_of_prob(of, agreement_bound(of->softmax->sum, squares, (double)of->n, norm) / of->softmax->sum);
+    return agreement_bound(of->softmax->sum, squares, (double)of->n, norm) / of->softmax->sum;
 }
+
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_prob(of, limit_of(stage, of));
+}
+
+static void explain(struct account *a) { account_prob(a, limit_of(a->stage, &a->of)); }
 
 const struct sampler sampler_p_less = {.name = "p_less",
                                        .letter = 'l',
@@ -69,10 +77,12 @@ const struct sampler sampler_p_less = {.name = "p_less",
                                        PARAMS(params, value_params),
                                        .apply = apply,
                                        .distance = distance,
+                                       .explain = explain,
                                        .partial = {partial, stage_always}};
 const struct sampler sampler_p_less_norm = {.name = "p_less_norm",
                                             .letter = 'z',
                                             .foreign = true,
                                             PARAMS(norm_params, value_params),
                                             .apply = apply,
-                                            .distance = distance};
+                                            .distance = distance,
+                                            .explain = explain};

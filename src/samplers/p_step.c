@@ -49,15 +49,26 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
-// The number is the least ratio of two ranks down to the candidate.
-static double distance(const struct stage *stage, const struct compared *of)
+// The least ratio of two ranks down to the candidate.
+static double least_ratio(const struct compared *of)
 {
     float *const x = compared_ranked(of);
     double least = INFINITY;
     for (size_t i = 1; x && i < of->n && x[i] >= of->own; i++)
         least = fmin(least, libm_exp((double)x[i] - x[i - 1]));
     free(x);
-    return distance_between(least, stage_first(stage));
+    return least;
+}
+
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    return distance_between(least_ratio(of), stage_first(stage));
+}
+
+static void explain(struct account *a)
+{
+    account_kept(a, ": each has at least ", least_ratio(&a->of), " of the one before, at least ",
+                 stage_first(a->stage));
 }
 
 const struct sampler sampler_p_step = {.name = "p_step",
@@ -67,4 +78,5 @@ const struct sampler sampler_p_step = {.name = "p_step",
                                        .runs = {ABOVE, 0},
                                        .apply = apply,
                                        .distance = distance,
+                                       .explain = explain,
                                        .partial = {partial, stage_always}};

@@ -8,6 +8,9 @@
 // penalties_output (sglang) and penalties_window (mlx). Formulas: sampl-spec(7).
 #include "sample/sampler.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
 struct penalties_params {
     float repeat, frequency, presence, slope;
     int32_t last_n; // -1: the whole history
@@ -205,6 +208,34 @@ static void penalties_window(void *self, struct cand *c, const struct stage *sta
     edit_seen(self, c, stage, seen < most ? seen : most, HISTORY_ALL, penalise_window, stage_first(stage));
 }
 
+// Names the tokens whose logits changed most.
+static void explain(struct account *a)
+{
+    const struct penalties_state *const s = a->state;
+    struct tally const *const seen = &s->seen;
+    size_t counted = 0, changed = 0;
+    uint32_t *const id = malloc((seen->tokens.n + 1) * sizeof *id);
+    for (size_t j = 0; id && j < seen->tokens.n; j++) {
+        const size_t count = seen->count[j];
+        if (!count)
+            continue;
+        id[counted++] = seen->tokens.id[j];
+        changed += account_find(a, (struct finding){.token = seen->tokens.id[j], .count = count});
+    }
+    if (!changed && counted)
+        account_none(a, id, counted, "repeated");
+    else if (!changed)
+        account_say(a, "did not act: no token was accepted before");
+    free(id);
+    for (size_t i = 0; i < a->n_findings; i++) {
+        const struct finding *const f = &a->finding[i];
+        if (!i)
+            account_say(a, changed > a->n_findings ? "%zu repeated, most: " : "%zu repeated: ", changed);
+        account_say(a, "%s{%" PRIu32 "} x%zu ", i ? ", " : "", f->token, f->count);
+        account_number(a, (double)f->change);
+    }
+}
+
 static void release(void *self)
 {
     struct penalties_state *const s = self;
@@ -215,7 +246,8 @@ static void release(void *self)
 #define PENALTIES(NAME, LETTER, ROWS, APPLY)                                                                        \
     {                                                                                                               \
         .name = (NAME), .letter = (LETTER), PARAMS(ROWS, penalties_params), .size = sizeof(struct penalties_state), \
-        .enabled = enabled, .window = window, .apply = (APPLY), .partial = {apply_partial}, .release = release      \
+        .enabled = enabled, .window = window, .apply = (APPLY), .explain = explain, .partial = {apply_partial},     \
+        .release = release                                                                                          \
     }
 
 const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params, penalties);

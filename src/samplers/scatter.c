@@ -433,6 +433,18 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     scatter_best(self, c, stage);
 }
 
+static void explain(struct account *a)
+{
+    const struct scatter_params *const p = a->stage->params;
+    const double u = account_note(a, "draw");
+    if (!a->unchanged)
+        return;
+    if (u > p->collision)
+        account_compare(a, "did not act: drew ", u, ", collides below ", p->collision);
+    else if (a->whole && a->of.n < 2)
+        account_say(a, "did not act: 1 candidate");
+}
+
 static void release(void *self)
 {
     struct scatter_state *const s = self;
@@ -461,6 +473,7 @@ const struct sampler sampler_scatter = {.name = "scatter",
                                         .window = window,
                                         .measures = measures,
                                         .apply = apply,
+                                        .explain = explain,
                                         .partial = {partial, stage_always},
                                         .reset = reset_rng,
                                         .needs_rows = needs_rows,

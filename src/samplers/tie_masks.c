@@ -132,18 +132,19 @@ static void eta_ties(void *self, struct cand *c, const struct stage *stage)
         keep_from_p(c, &z, fminf(eta_value, sqrtf(eta_value) * kern_expf(-entropy_wide(c, &z))));
 }
 
-#define TIES(NAME, ROWS, LIMITS, DISTANCE, APPLY, ...)                                                              \
+#define TIES(NAME, ROWS, LIMITS, DISTANCE, EXPLAIN, APPLY, ...)                                                     \
     {                                                                                                               \
         .name = (NAME), PARAMS(ROWS, tie_params), .limits = (LIMITS), .runs = {ABOVE, 0}, .partial = {__VA_ARGS__}, \
-        .apply = (APPLY), .distance = (DISTANCE)                                                                    \
+        .apply = (APPLY), .distance = (DISTANCE), .explain = (EXPLAIN)                                              \
     }
 
-const struct sampler sampler_top_k_ties =
-    TIES("top_k_ties", top_k, LIMITS_OTHERWISE, compares_rank, top_k_ties, top_k_ties_partial, stage_always);
+const struct sampler sampler_top_k_ties = TIES("top_k_ties", top_k, LIMITS_OTHERWISE, compares_rank, explain_rank,
+                                               top_k_ties, top_k_ties_partial, stage_always);
 const struct sampler sampler_min_p_prob =
-    TIES("min_p_prob", min_p, LIMITS_RATIO, NULL, min_p_prob, min_p_prob_partial, stage_always);
-const struct sampler sampler_min_p_log =
-    TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, compares_ratio, min_p_log, min_p_log_partial, stage_always);
-const struct sampler sampler_epsilon_ties =
-    TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, compares_prob, epsilon_ties, epsilon_ties_partial, stage_always);
-const struct sampler sampler_eta_ties = TIES("eta_ties", eta, LIMITS_OTHERWISE, compares_eta, eta_ties, NULL);
+    TIES("min_p_prob", min_p, LIMITS_RATIO, NULL, explain_ratio, min_p_prob, min_p_prob_partial, stage_always);
+const struct sampler sampler_min_p_log = TIES("min_p_log", min_p_wide, LIMITS_OTHERWISE, compares_ratio, explain_ratio,
+                                              min_p_log, min_p_log_partial, stage_always);
+const struct sampler sampler_epsilon_ties = TIES("epsilon_ties", epsilon, LIMITS_OTHERWISE, compares_prob, explain_prob,
+                                                 epsilon_ties, epsilon_ties_partial, stage_always);
+const struct sampler sampler_eta_ties =
+    TIES("eta_ties", eta, LIMITS_OTHERWISE, compares_eta, explain_eta, eta_ties, NULL);

@@ -45,11 +45,18 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
         apply(self, c, stage);
 }
 
-static double distance(const struct stage *stage, const struct compared *of)
+static double limit_of(const struct stage *stage, const struct compared *of)
 {
     const double most = 1.0 / of->softmax->sum;
-    return distance_of_prob(of, stage_first(stage) * most * most);
+    return stage_first(stage) * most * most;
 }
+
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    return distance_of_prob(of, limit_of(stage, of));
+}
+
+static void explain(struct account *a) { account_prob(a, limit_of(a->stage, &a->of)); }
 
 const struct sampler sampler_top_a = {.name = "top_a",
                                       .letter = 'o',
@@ -58,4 +65,5 @@ const struct sampler sampler_top_a = {.name = "top_a",
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
                                       .distance = distance,
+                                      .explain = explain,
                                       .partial = {partial, stage_always}};

@@ -27,4 +27,5 @@ const struct sampler sampler_top_k = {.limits = LIMITS_RANK,
                                       PARAMS(params, count_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
+                                      .explain = explain_rank,
                                       .partial = {partial, stage_always}};

@@ -46,16 +46,27 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     cand_mask_below(c, floor);
 }
 
-// The number is the distance from the largest logit, and the limit n standard deviations.
-static double distance(const struct stage *stage, const struct compared *of)
+// The standard deviation of the candidates' logits.
+static double deviation(const struct compared *of)
 {
     double sum = 0.0, squares = 0.0;
     for (size_t i = 0; i < of->n; i++)
         sum += of->logit[i];
     for (size_t i = 0; i < of->n; i++)
         squares += (of->logit[i] - sum / (double)of->n) * (of->logit[i] - sum / (double)of->n);
-    const double limit = stage_first(stage) * sqrt(squares / (double)of->n);
-    return distance_between((double)of->softmax->max - of->own, limit);
+    return sqrt(squares / (double)of->n);
+}
+
+// The number is the distance from the largest logit, and the limit n standard deviations.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    return distance_between((double)of->softmax->max - of->own, stage_first(stage) * deviation(of));
+}
+
+static void explain(struct account *a)
+{
+    const double lowest = (double)a->of.softmax->max - a->of.own, limit = stage_first(a->stage) * deviation(&a->of);
+    account_kept(a, ": the limit is ", limit, " below the largest logit, the lowest ", lowest);
 }
 
 const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,
@@ -65,4 +76,5 @@ const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,
                                             .runs = {ABOVE, 0},
                                             .apply = apply,
                                             .distance = distance,
+                                            .explain = explain,
                                             .partial = {partial}};

@@ -47,10 +47,12 @@ const struct sampler sampler_top_p = {.limits = LIMITS_SUM,
                                       PARAMS(params, value_params),
                                       .runs = {BELOW, 1},
                                       .apply = apply,
+                                      .explain = explain_sum,
                                       .partial = {partial, stage_always}};
 const struct sampler sampler_top_p_past = {.limits = LIMITS_SUM,
                                            .name = "top_p_past",
                                            PARAMS(past_params, value_params),
                                            .runs = {BELOW, 1},
                                            .apply = apply,
+                                           .explain = explain_sum_past,
                                            .partial = {partial, stage_always}};

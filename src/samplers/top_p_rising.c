@@ -173,10 +173,13 @@ static double distance(const struct stage *stage, const struct compared *of)
     return distance_of_sum(of, 1.0 - (double)tail_of(stage));
 }
 
-#define RISING(NAME, ROWS, ENABLED, APPLY)                                                                      \
-    {                                                                                                           \
-        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1},            \
-        .enabled = (ENABLED), .partial = {rising_partial, stage_always}, .apply = (APPLY), .distance = distance \
+static void explain(struct account *a) { account_sum(a, 1.0 - (double)tail_of(a->stage), false); }
+
+#define RISING(NAME, ROWS, ENABLED, APPLY)                                                                       \
+    {                                                                                                            \
+        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1},             \
+        .enabled = (ENABLED), .partial = {rising_partial, stage_always}, .apply = (APPLY), .distance = distance, \
+        .explain = explain                                                                                       \
     }
 
 const struct sampler sampler_top_p_rising = RISING("top_p_rising", wide, NULL, top_p_rising);

@@ -153,4 +153,5 @@ const struct sampler sampler_typ_p = {.limits = LIMITS_OTHERWISE,
                                       .letter = 'y',
                                       PARAMS(params, value_params),
                                       .apply = apply,
+                                      .explain = explain_typical,
                                       .runs = {BELOW, 1}};

@@ -4,6 +4,8 @@
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
+#include <inttypes.h>
+
 struct xtc_params {
     float probability, threshold;
     int32_t min_keep;
@@ -109,6 +111,30 @@ static double distance(const struct stage *stage, const struct compared *of)
     return fmin(distance_of_prob(of, threshold), distance_between(softmax_prob(of->softmax, next), threshold));
 }
 
+static void explain(struct account *a)
+{
+    const struct xtc_params *const p = a->stage->params;
+    const double u = account_note(a, "draw"), threshold = p->threshold;
+    size_t top = 0;
+    if (u > p->probability || !a->unchanged) {
+        account_compare(a, a->unchanged ? "did not act: drew " : "acted: drew ", u, ", acts below ", p->probability);
+        return;
+    }
+    account_say(a, "did not act");
+    for (size_t i = 0; i < a->of.n; i++)
+        top += softmax_prob(a->of.softmax, a->of.logit[i]) >= threshold;
+    if (!a->whole)
+        return;
+    if (isnan(u) || a->of.n < 2) {
+        account_say(a, ": 1 candidate");
+    } else if (top < 2) {
+        account_say(a, ": %s above ", top ? "1 token" : "no token");
+        account_number(a, threshold);
+    } else if ((double)a->of.n - ((double)top - 1) < p->min_keep) {
+        account_say(a, ": min-keep is %" PRId32, p->min_keep);
+    }
+}
+
 const struct sampler sampler_xtc = {.name = "xtc",
                                     .letter = 'x',
                                     PARAMS(params, xtc_params),
@@ -116,6 +142,7 @@ const struct sampler sampler_xtc = {.name = "xtc",
                                     .enabled = enabled,
                                     .apply = apply,
                                     .distance = distance,
+                                    .explain = explain,
                                     .partial = {partial},
                                     .by_chance = by_chance,
                                     .needs_rows = stage_always}; // a draw only where there are candidates enough

@@ -94,12 +94,16 @@ struct fault choose_token(struct chooser *ch, struct session *q, const struct ro
     struct fault fault = force ? run_forced(ch, q, row, forced) : run_chain(ch, q, row, NULL, NULL);
     if (!fault.code && q->matcher)
         fault = matcher_fits(q->matcher, ch->cand.chosen, &fits);
+    if (!fault.code && fits && q->matcher && !force)
+        log_first_choice(&ch->log, ch->cand.chosen, true);
     if (fault.code || fits)
         return fault;
     *masked = true;
     if (!force) {
         const struct unlisted first = ch->cand.unlisted; // of the first pass
+        const uint32_t chosen = ch->cand.chosen;
         fault = run_under_grammar(ch, q, row);
+        log_first_choice(&ch->log, chosen, false);
         ch->cand.unlisted.draw_unsure = ch->cand.unlisted.draw_unsure || first.draw_unsure;
         if (!unlisted_exact(&first)) // another token might have fitted
             unlisted_remove(&ch->cand, false);

@@ -58,31 +58,6 @@ static double gap(const struct log *l, const struct log_step *step, uint32_t id)
     return (double)x - best;
 }
 
-// Returns the softmax that a step's stage compares its candidates by: their own, or one that an earlier stage has
-// handed on. Then the logits of *of become those of that softmax, in the room behind the log's.
-static struct softmax compared_by(const struct log *l, const struct kern *kern, const struct log_step *step,
-                                  struct compared *of)
-{
-    const struct log_step *from = step;
-    while (from->stage && from->stage->sampler->hands == HANDS_SAME)
-        from--;
-    if (from < step && from->stage && from->stage->sampler->hands == HANDS_SOFTMAX) {
-        const float factor = handed_factor(from->stage);
-        float *const scaled = l->logit + l->taken;
-        memcpy(scaled, l->logit + from->at, from->n * sizeof *scaled);
-        kern->multiply(scaled, from->n, factor);
-        const struct softmax s = softmax_of(kern, scaled, from->n);
-        memcpy(scaled, of->logit, of->n * sizeof *scaled);
-        kern->multiply(scaled, of->n, factor);
-        of->logit = scaled;
-        of->own *= factor;
-        return s;
-    }
-    struct softmax s = softmax_of(kern, of->logit, of->n);
-    step_add_unlisted(step - 1, &s);
-    return s;
-}
-
 // Measures a candidate of the step before `step`, whose stage compared the candidate with its limit.
 static void measure_limit(const struct log *l, const struct kern *kern, const struct log_step *step, uint32_t id,
                           struct expected *x)
@@ -91,7 +66,7 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     const float *const logit = l->logit + before->at;
     const size_t at = log_find(l, before, id);
     struct compared of = {.logit = logit, .n = before->n, .own = logit[at]};
-    struct softmax s = compared_by(l, kern, step, &of);
+    struct softmax s = log_compared(l, kern, step, &of);
     of.softmax = &s;
     const enum limit_kind kind = step->stage ? step->stage->sampler->limits : LIMITS_NOTHING;
     if (step->stage && step->n)

@@ -106,6 +106,9 @@ static void fill_line(struct trace_line *line, const struct log *l, const struct
     for (size_t i = 0; i < step->n_notes; i++)
         line->note[line->n_notes++] = (struct named){step->note[i].name, step->note[i].value, NAMED_WIDE, false};
     note_changes(line, l, before->step, step);
+    line->selects = step->stage && step->stage->sampler->selector;
+    memcpy(line->finding, step->finding, sizeof line->finding);
+    line->n_findings = step->n_findings;
 }
 
 // The best candidates of a step at to[0..most); all has room for the step's.
@@ -127,14 +130,18 @@ bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, str
                                 recipe->parts.rules ? MASK_GRAMMAR : NULL};
     const size_t n_masks = sizeof mask / sizeof *mask, n = n_masks + recipe->n_stages;
     most = most < c->n_row ? most : c->n_row;
+    const size_t ranked = l->n_steps * most + c->n_row + 1;
     if (!mem_grow(&res->memory, &res->memory_cap,
-                  n * sizeof(struct trace_line) + (l->n_steps * most + c->n_row + 1) * sizeof(struct ranked), 1) ||
+                  n * sizeof(struct trace_line) + ranked * sizeof(struct ranked) + l->words.len, 1) ||
         !mem_grow(&l->p, &l->p_cap, 2 * c->n_row, sizeof *l->p))
         return false;
     struct trace_line *line = res->memory;
     struct ranked *best = (struct ranked *)(void *)(line + n);
     *behind = best + l->n_steps * most;
+    char *const words = (char *)(best + ranked);
+    memcpy(words, l->words.text, l->words.len);
     res->record.trace = line;
+    res->record.first_choice = l->first ? words + l->first : NULL;
     const struct log_step *step = l->step, *const end = step + l->n_steps;
     struct shares before = shares_of(l, step++, c, l->p);
     for (size_t i = 0; i < n; i++) {
@@ -143,6 +150,7 @@ bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, str
         if (!ran && (!all || (!stage && !mask[i])))
             continue;
         *line = stage ? trace_line_of(recipe, stage) : (struct trace_line){.name = mask[i]};
+        line->words = words + (ran ? step->words : 0);
         if (ran) {
             const struct shares after = shares_of(l, step++, c, before.p == l->p ? l->p + c->n_row : l->p);
             fill_line(line, l, &before, &after);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ void log_free(struct log *l)
     free(l->logit);
     free(l->p);
     free(l->sort.memory);
+    builder_free(&l->words);
 }
 
 // Lists of more candidates than this are not sorted by insertion, but go through an array of the whole row.
@@ -111,6 +113,72 @@ const struct log_step *log_unlisted_removal(const struct log *l)
 
 double step_prob(const struct log_step *step, float logit) { return softmax_prob(&step->given, logit * step->factor); }
 
+struct softmax log_compared(const struct log *l, const struct kern *kern, const struct log_step *step,
+                            struct compared *of)
+{
+    const struct log_step *from = step;
+    while (from->stage && from->stage->sampler->hands == HANDS_SAME)
+        from--;
+    if (from < step && from->stage && from->stage->sampler->hands == HANDS_SOFTMAX) {
+        const float factor = handed_factor(from->stage);
+        float *const scaled = l->logit + l->taken;
+        memcpy(scaled, l->logit + from->at, from->n * sizeof *scaled);
+        kern->multiply(scaled, from->n, factor);
+        const struct softmax s = softmax_of(kern, scaled, from->n);
+        memcpy(scaled, of->logit, of->n * sizeof *scaled);
+        kern->multiply(scaled, of->n, factor);
+        of->logit = scaled;
+        of->own *= factor;
+        return s;
+    }
+    struct softmax s = softmax_of(kern, of->logit, of->n);
+    step_add_unlisted(step - 1, &s);
+    return s;
+}
+
+// Has the sampler of the last step say what it did. The words of a step begin behind a NUL.
+static struct fault take_account(struct log *l, const void *state, const struct cand *c)
+{
+    struct log_step *const step = &l->step[l->n_steps - 1], *const before = step - 1;
+    const bool empty = !before->n || !(before->given.sum > 0.0);
+    struct account a = {.stage = step->stage,
+                        .state = state,
+                        .history = c->history,
+                        .note = step->note,
+                        .n_notes = step->n_notes,
+                        .of = {.logit = l->logit + before->at, .n = before->n},
+                        .alone = c->n == 1,
+                        .unchanged = step->at == before->at,
+                        .whole = before->unlisted == UNLISTED_NONE || before->unlisted == UNLISTED_GONE,
+                        .before = {l->id + before->at, l->logit + before->at, before->n},
+                        .after = {l->id + step->at, l->logit + step->at, step->n},
+                        .words = &l->words};
+    if (empty)
+        return fault_none();
+    a.of.own = a.of.logit[0];
+    for (size_t i = 1; i < a.of.n; i++)
+        a.of.own = fminf(a.of.own, a.of.logit[i]);
+    const struct softmax s = log_compared(l, c->kern, step, &a.of);
+    a.of.softmax = &s;
+    step->words = l->words.len;
+    account_take(&a);
+    builder_byte(&l->words, '\0');
+    memcpy(step->finding, a.finding, sizeof a.finding);
+    step->n_findings = a.n_findings;
+    return builder_whole(&l->words) ? fault_none() : fault_memory();
+}
+
+void log_first_choice(struct log *l, uint32_t token, bool fits)
+{
+    if (!l->takes_softmaxes)
+        return;
+    l->first = l->words.len;
+    builder_format(&l->words,
+                   fits ? "allowed the first choice {%" PRIu32 "}" : "the first choice {%" PRIu32 "} did not fit",
+                   token);
+    builder_byte(&l->words, '\0');
+}
+
 static struct fault add_log_step(struct log *l, const char *mask, const struct stage *stage, const struct cand *c)
 {
     const bool list = !c->dense && c->n <= SORTED_MOST;
@@ -143,7 +211,9 @@ static struct fault add_log_step(struct log *l, const char *mask, const struct s
 struct fault log_begin(struct log *l, const struct recipe *recipe, const struct row *row, const struct cand *c)
 {
     l->recipe = recipe;
-    l->n_steps = l->taken = 0;
+    l->n_steps = l->taken = l->first = 0;
+    builder_clear(&l->words);
+    builder_byte(&l->words, '\0'); // the words of a step that has none
     l->extra_token = row->unlisted.extra_token;
     l->extra_rank = row->unlisted.extra_rank;
     if (l->takes_raw && !l->raw.row && !raw_measure(&l->raw, row, c))
@@ -153,13 +223,21 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 
 struct fault log_mask(struct log *l, const char *mask, const struct cand *c)
 {
-    return l->takes_steps ? add_log_step(l, mask, NULL, c) : fault_none();
+    const struct fault fault = l->takes_steps ? add_log_step(l, mask, NULL, c) : fault_none();
+    const struct log_step *const step = l->step + l->n_steps - 1;
+    if (fault.code || !l->takes_softmaxes || step->at != step[-1].at)
+        return fault;
+    l->step[l->n_steps - 1].words = l->words.len;
+    builder_format(&l->words, step->n == 1 ? "allowed the only candidate" : "allowed all %zu candidates", step->n);
+    builder_byte(&l->words, '\0');
+    return builder_whole(&l->words) ? fault_none() : fault_memory();
 }
 
-struct fault log_stage(void *arg, size_t stage, struct cand *c)
+struct fault log_stage(void *arg, size_t stage, const void *state, struct cand *c)
 {
     struct log *const l = arg;
-    return add_log_step(l, NULL, &l->recipe->stage[stage], c);
+    const struct fault fault = add_log_step(l, NULL, &l->recipe->stage[stage], c);
+    return fault.code || !l->takes_softmaxes ? fault : take_account(l, state, c);
 }
 
 const struct log_step *log_step_at(const struct log *l, size_t stage)

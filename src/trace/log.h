@@ -27,6 +27,10 @@ struct log_step {
     double weight; // logarithm of their weight; -inf: none is left; NaN: it is not known
     struct note note[NOTES_MOST];
     size_t n_notes;
+    // With takes_softmaxes, what the sampler says of the step (sample/account.h): its words are those at words[words].
+    size_t words;
+    struct finding finding[FINDINGS_MOST];
+    size_t n_findings;
 };
 
 // A zeroed struct with its first members set is empty.
@@ -43,6 +47,8 @@ struct log {
     float *logit;                // [taken], and behind them room for a row
     struct ranked_scratch sort;  // for the lists of the record
     double *p;                   // scratch of trace_lines: probabilities of two steps
+    struct builder words;        // of all steps, each with a NUL behind it
+    size_t first;                // words of a grammar on the token that was chosen without it; 0: none
     size_t n_steps, taken, step_cap, id_cap, logit_cap, p_cap;
     size_t extra_token, extra_rank; // those of the row
 };
@@ -56,13 +62,21 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 struct fault log_mask(struct log *l, const char *mask, const struct cand *c);
 
 // Adds a step for a stage of the recipe that has just run on c. A chain_watch_fn; arg is the log.
-struct fault log_stage(void *arg, size_t stage, struct cand *c);
+struct fault log_stage(void *arg, size_t stage, const void *state, struct cand *c);
+
+// Notes whether a grammar that looks at the chosen token allowed it.
+void log_first_choice(struct log *l, uint32_t token, bool fits);
 
 // The step that removed all unlisted tokens of a partial row; NULL: some may be left, or the row lists all.
 const struct log_step *log_unlisted_removal(const struct log *l);
 
 // The probability of a logit in a step.
 double step_prob(const struct log_step *step, float logit);
+
+// Returns the softmax that the stage of a step compares the candidates of the step before by: their own, or one that
+// an earlier stage has handed on. Then the logits of *of become those of that softmax, in the room behind the log's.
+struct softmax log_compared(const struct log *l, const struct kern *kern, const struct log_step *step,
+                            struct compared *of);
 
 // The factor of the logits in the softmax that a stage hands on.
 float handed_factor(const struct stage *stage);

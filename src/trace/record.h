@@ -112,7 +112,8 @@ struct trace_line {
     size_t n_params, n_notes;
     const struct ranked *best; // [n_best] candidates after the stage, by falling probability, then rising id
     size_t n_best;
-    bool noisy;           // the selector's line: best[] has noise
+    bool selects;         // the selector's line
+    bool noisy;           // best[] has noise
     size_t before, after; // number of candidates
     double mass;          // probability, before the stage, of the candidates that the stage kept; NaN: unknown
     double entropy;       // after the stage, in nats
@@ -122,6 +123,10 @@ struct trace_line {
     const char *unlisted;
     size_t n_removed;
     struct ranked removed[TRACE_REMOVED]; // likeliest removed tokens, with their probabilities before the stage
+    // What the sampler says of its step, as of sample/account.h; the words are empty if it says nothing.
+    const char *words;
+    struct finding finding[FINDINGS_MOST];
+    size_t n_findings;
 };
 
 struct interval {
@@ -177,6 +182,7 @@ struct record {
     double entropy;                 // of the kept candidates, in nats; dumps only
     const struct trace_line *trace; // [n_trace] or NULL
     size_t n_trace;
+    const char *first_choice; // with trace: words of the grammar on the token that was chosen without it, or NULL
     const struct followed *followed; // [n_followed] for a page, by falling probability before the chain
     size_t n_followed;
 

@@ -207,7 +207,11 @@ static void stage(struct dest *d, const struct trace_line *t)
     for (size_t k = 1, n = 0; k < t->n_params; k++)
         if (!t->param[k].usual)
             builder_format(b, "%s%s=%s", n++ ? " " : "; ", t->param[k].name, named_text(&t->param[k], text));
-    for (size_t k = 0; k < t->n_notes; k++)
+    const bool says = *t->words;
+    if (says)
+        builder_string(b, "; ");
+    account_text(b, d, t->words);
+    for (size_t k = 0; k < t->n_notes && (!says || t->selects); k++)
         builder_format(b, "%s%s %.6g", k ? ", " : "; ", t->note[k].name, t->note[k].value);
     builder_byte(b, '\n');
 }
@@ -255,6 +259,11 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
         builder_format(&d->text,
                        d->screen.columns ? "%-16s %7s    %7s %6s %7s  %s\n" : "%-16s %8s    %8s %9s %8s  %s\n", "stage",
                        "before", "after", "mass", "entropy", d->screen.columns ? "top" : "top; removed");
+    if (r->first_choice) {
+        builder_format(&d->text, "%-16s ", "grammar");
+        account_text(&d->text, d, r->first_choice);
+        builder_byte(&d->text, '\n');
+    }
     for (size_t i = 0; i < r->n_trace; i++) {
         stage(d, &r->trace[i]);
         if (r->trace[i].n_best)

@@ -29,12 +29,28 @@ static void sequence_mark(struct one_page *v, const struct record *r)
     v->sequence = sequence;
 }
 
+// Writes the words of an account, or null.
+static void page_words(struct dest *d, const char *name, const char *words)
+{
+    struct builder text = {0};
+    account_text(&text, d, words);
+    field_begin(d, name);
+    if (text.len)
+        builder_json_page(&d->text, text.text, text.len);
+    else
+        builder_string(&d->text, "null");
+    d->text.failed = d->text.failed || text.failed;
+    builder_free(&text);
+}
+
 // Writes what each enabled stage did, as [after, mass, entropy, removed, [id, probability, ...] of the likeliest
-// removed tokens, [note, ...], rest or null], and of the first stage before.
+// removed tokens, [note, ...], rest or null, words or null], and of the first stage before.
 static void stages_members(struct page *p, const struct record *r)
 {
     struct dest *const d = p->columns.dest;
     bool first = true;
+    if (r->first_choice)
+        page_words(d, "grammar", r->first_choice);
     page_list(d, "by");
     for (const struct trace_line *t = r->trace; t < r->trace + r->n_trace; t++) {
         if (!t->enabled)
@@ -55,6 +71,7 @@ static void stages_members(struct page *p, const struct record *r)
             page_number(d, NULL, t->note[k].value);
         items_end(d);
         field_text_or_null(d, NULL, t->unlisted);
+        page_words(d, NULL, t->words);
         if (first)
             field_int(d, NULL, (int64_t)t->before);
         items_end(d);

@@ -130,6 +130,41 @@ static void ranked_json(struct dest *d, const struct record *r, const struct ran
     items_end(d);
 }
 
+// Writes a member for the words of an account, unless there are none.
+static void words_json(struct dest *d, const char *name, const char *words)
+{
+    struct builder text = {0};
+    if (!words || !*words)
+        return;
+    account_text(&text, d, words);
+    field_text(d, name, text.text, true);
+    d->text.failed = d->text.failed || text.failed;
+    builder_free(&text);
+}
+
+static void account_json(struct dest *d, const struct trace_line *t)
+{
+    words_json(d, "says", t->words);
+    if (!t->n_findings)
+        return;
+    items_begin(d, "found");
+    for (size_t i = 0; i < t->n_findings; i++) {
+        const struct finding *const f = &t->finding[i];
+        object_begin(d, NULL);
+        field_int(d, "id", f->token);
+        field_token(d, "token", f->token);
+        if (f->count)
+            field_int(d, "count", (int64_t)f->count);
+        if (f->back) {
+            field_int(d, "length", (int64_t)f->length);
+            field_int(d, "back", (int64_t)f->back);
+        }
+        field_float(d, "change", f->change);
+        object_end(d);
+    }
+    items_end(d);
+}
+
 static void stage_json(struct dest *d, const struct record *r, const struct trace_line *t)
 {
     field_text(d, "name", t->name, true);
@@ -161,6 +196,7 @@ static void stage_json(struct dest *d, const struct record *r, const struct trac
     field_text(d, "rest", t->unlisted, false);
     if (t->n_best)
         ranked_json(d, r, t->best, t->n_best, false, t->noisy);
+    account_json(d, t);
     object_end(d);
 }
 
@@ -180,6 +216,7 @@ static void dump_json(struct columns *c, const struct record *r)
     }
     field_int(d, "v", 1);
     field_double(d, "entropy", r->entropy);
+    words_json(d, "grammar", r->first_choice);
     record_end(c, r);
 }
 

@@ -12,10 +12,10 @@ let stages = [];
 const nameOf = (id) => texts.get(id) ? quoted(texts.get(id)) : String(id);
 
 // place: of the probability after the stage in those of a followed token
-const stageOf = ([after, mass, entropy, removed, likeliest, noted, rest, before], i) => {
+const stageOf = ([after, mass, entropy, removed, likeliest, noted, rest, says, before], i) => {
   const [place, stage] = [...stages.entries()].filter(([, s]) => s.enabled)[i];
   const pairs = likeliest.flatMap((id, k) => k % 2 ? [] : [{ id, prob: likeliest[k + 1] }]);
-  return { ...stage, place: place + 1, before, after, mass, entropy, removed, noted, rest, likeliest: pairs };
+  return { ...stage, place: place + 1, before, after, mass, entropy, removed, noted, rest, says, likeliest: pairs };
 };
 const chainOf = ([id, prob_, kept, entropy, overlap, rawProb, rawRank]) =>
   ({ id, prob: prob_, kept, entropy, overlap, rawProb, rawRank });
@@ -28,7 +28,7 @@ const rowOf = ({ record, texts: more, reasons: others, stages: changed, ...data 
   const [id, rawProb, rawRank, after, removed] = data.accepted || [];
   return { ...record, at, link: links[at], of, good: Boolean(of[0]), entropyBefore: data.entropy_raw, draw: data.draw,
     accepted: data.accepted && { id, rawProb, rawRank, prob: after, removed },
-    stages: (data.by || []).map(stageOf),
+    stages: (data.by || []).map(stageOf), grammar: data.grammar,
     followed: (data.followed || []).map(([id, low, high, ...p]) => ({ id, low, high, p })),
     // in each chain a probability, or the name of what removed the token, or UNLISTED
     tokens: (data.tokens || []).map(([id, ...p]) => ({ id, probs: p.map((x) => x < 0 ? reasons[-x - 1] : x) })) };

@@ -80,14 +80,16 @@ const drawOf = ({ draw, id, followed }) => {
 
 const removedBy = (row) => {
   const list = make("dl.removed");
+  const line = (name, said) => list.append(make("dt", {}, name), make("dd", {}, said));
+  if (row.grammar) line("grammar", row.grammar);
   for (const s of row.stages) {
     const likeliest = s.likeliest.map((t) => `${nameOf(t.id)} ${prob(t.prob)}`).join(", ");
     const more = s.removed > s.likeliest.length ? ", …" : "", [first] = Object.values(s.params);
     const notes = s.notes.map((key, i) => [key, s.noted[i]]).filter(([key, x]) => isNumber(x) && key !== "draw");
     const said = [...(s.removed ? [`removed ${whole(s.removed)}: ${likeliest}${more}`] : []),
-      ...notes.map(([key, x]) => `${key} ${Number(x.toPrecision(4))}`)];
-    if (said.length)
-      list.append(make("dt", {}, s.name + (first === undefined ? "" : " " + first)), make("dd", {}, said.join("; ")));
+      ...(s.says ? [s.says] : []), // in place of the numbers, which it tells
+      ...(s.says && s !== row.stages.at(-1) ? [] : notes).map(([key, x]) => `${key} ${Number(x.toPrecision(4))}`)];
+    if (said.length) line(s.name + (first === undefined ? "" : " " + first), said.join("; "));
   }
   return list;
 };
