@@ -27,11 +27,12 @@ check_cases() {
         [ "$prompt" = - ] || words+=(--prompt-tokens "$prompt")
         [ "$accept" = - ] || words+=(--accept "$accept")
         file=$(rows_of "$file" "$dtype" "$rows")
-        for threads in 1 3; do
-            sampl -f "$dtype" -n "$n" --rows ":$rows" -t "$threads" "${words[@]}" -O tsv "$file" | sed 1d >got
-            [ "$(cut -f2 got | paste -sd,) $(cut -f4 got | paste -sd,)" = "$ids $kept" ] || { echo "$name"; failed=1; }
-            sampl -f "$dtype" -n "$n" --rows ":$rows" -t "$threads" "${words[@]}" "$file" >ids
-            [ "$(paste -sd, ids)" = "$ids" ] || { echo "$name, ids alone"; failed=1; }
+        for threads in $(few 1 1 3); do
+            sampl -f "$dtype" -n "$n" --rows ":$rows" -t "$threads" "${words[@]}" -O tsv "$file" |
+                awk -F '\t' 'NR > 1 { ids = ids "," $2; kept = kept "," $4 } END { print substr(ids, 2), substr(kept, 2) }' >got
+            [ "$(<got)" = "$ids $kept" ] || { echo "$name"; failed=1; }
+            mapfile -t got < <(sampl -f "$dtype" -n "$n" --rows ":$rows" -t "$threads" "${words[@]}" "$file")
+            [ "$(IFS=, && echo "${got[*]}")" = "$ids" ] || { echo "$name, ids alone"; failed=1; }
         done
         cases=$((cases + 1))
     done < <(cut -f1-10 "$ROOT/tests/cases/$1")
@@ -200,9 +201,9 @@ kept_sets() {
                 [ "$output" = "sampl: $option: engine $engine has no stage for it" ] || { echo "$engine $option: $output"; return 1; }
                 n=$((n + 1))
             fi
-        done <options
+        done < <(few 10 <options)
     done
-    [ "$n" -ge 120 ]
+    enough "$n" 120
 }
 
 @test "--print-chain=preset with --engine: the printed options make the same run" {
@@ -510,7 +511,7 @@ sampled() {
 @test "--dump-probs and --trace show the noise of each candidate; the chosen token has the largest value, the same as without them" {
     local engine options ids
     for engine in akunu-gpu vllm-v2 sglang transformers vllm; do
-        for options in '' '--top-p 0.8' '--min-p 0.1'; do
+        while read -r options; do
             # shellcheck disable=SC2086
             set -- --engine $engine $options --temp 0.9 -s 4 -n 4096 --rows :12 "$AUSTEN"
             ids=$(sampl "$@" | paste -sd ' ')
@@ -518,7 +519,7 @@ sampled() {
             [ "$(jq .id dump | paste -sd ' ')" = "$ids" ]
             [ "$(jq '.top_probs | max_by(.value).id' dump | paste -sd ' ')" = "$ids" ]
             jq -e -s 'all(.[]; (.top_probs[:3] | map({id, noise, value})) == (.stages[-1].top_probs | map({id, noise, value})))' dump
-        done
+        done < <(few 1 '' '--top-p 0.8' '--min-p 0.1')
     done
     # No other engine, and no greedy chain, has noise.
     [ "$(sampl --engine akunu --temp 0.9 -s 4 --dump-probs -O json <<<'[1,2]' | grep -c noise)" = 0 ]

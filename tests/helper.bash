@@ -21,6 +21,17 @@ STEP=${SAMPL_TEST_STEP:-$([ -n "${SAMPL_TEST_SHORT-}" ] && echo 64 || echo 4)}
 START=$((${SAMPL_TEST_TURN:-0} % STEP))
 export STEP START XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
 
+# few N [WORD...]: prints the words, or the lines of standard input, one a line. In the short suite only N of them, evenly spread: the commit
+# decides which. Use it for loops of many runs that find much the same. `enough COUNT LEAST` is then the check of their number.
+few() {
+    { if [ $# -gt 1 ]; then printf '%s\n' "${@:2}"; else cat; fi; } | awk -v n="${SAMPL_TEST_SHORT:+$1}" -v turn="${SAMPL_TEST_TURN:-0}" '{ line[NR] = $0 }
+        END { if (!n || n > NR) n = NR; for (i = 0; i < n; i++) print line[int(i * NR / n) + turn % int(NR / n) + 1] }'
+}
+
+enough() {
+    [ "$1" -ge "$([ "${SAMPL_TEST_SHORT-}" ] && echo 1 || echo "$2")" ]
+}
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }

@@ -125,10 +125,12 @@ run       base kern vocab json sample samplers grammar schema chain trace settin
 }
 
 @test "every file begins with its licence and has no tabs or trailing blanks" {
+    local line
     for file in ./*.c ./*/*.[ch]; do
-        [ "$(head -1 "$file")" = '// SPDX-License-Identifier: MIT' ] || { echo "$file: no licence"; return 1; }
-        [ -z "$(tail -c 1 "$file")" ] || { echo "$file: no newline at the end"; return 1; }
+        read -r line <"$file"
+        [ "$line" = '// SPDX-License-Identifier: MIT' ] || { echo "$file: no licence"; return 1; }
     done
+    perl -0777 -ne 'print("$ARGV: no newline at the end\n"), $bad = 1 unless /\n\z/; END { exit $bad // 0 }' ./*.c ./*/*.[ch]
     no_line '[[:space:]]$' ./*.c ./*/*.[ch]
     no_line '	' ./*.c ./*/*.[ch]
     for file in "$ROOT"/Makefile "$ROOT"/samples/scale/*.sh "$ROOT"/tests/*.bash "$ROOT"/tests/*.sh; do
@@ -208,14 +210,16 @@ definitions() {
     [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
     cd "$build"
     perl -e '
-        my (%home, %wants, %needs, %state, @path);
+        my (%home, %wants, %needs, %state, @path, @files);
         for my $file (glob "*/*.o *.o") {
             next if $file =~ m{^unit/} ||
                  !-e "$ENV{ROOT}/src/" . $file =~ s/o$/c/r;
-            for (qx(nm $file)) {
-                $home{$2} = $file if / ([TDRBC]) (\w+)$/;
-                push @{ $wants{$file} }, $1 if / U (\w+)$/;
-            }
+            push @files, $file;
+        }
+        for (qx(nm -A @files)) {
+            my ($file) = /^(.*?\.o):/ or next;
+            $home{$2} = $file if / ([TDRBC]) (\w+)$/;
+            push @{ $wants{$file} }, $1 if / U (\w+)$/;
         }
         for my $file (keys %wants) {
             for (@{ $wants{$file} }) { $needs{$file}{ $home{$_} } = 1 if $home{$_} && $home{$_} ne $file }
@@ -270,9 +274,9 @@ definitions() {
     [ -e "$build/chain/chain.o" ] || missing objects "there are none beside $SAMPL"
     for folder in $CORE; do
         for object in "$build/$folder"/*.o; do
-            [[ $object == "$build"/base/platform*.o ]] || nm -u "$object"
+            [[ $object == "$build"/base/platform*.o ]] || printf '%s\n' "$object"
         done
-    done | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
+    done | xargs nm -u | awk '$1 == "U" { sub(/@.*/, "", $2); print $2 }' | sort -u >"$BATS_TEST_TMPDIR/calls"
     [ -s "$BATS_TEST_TMPDIR/calls" ]
     run grep -xE '(__)?(v?[fd]?printf|v?sprintf|puts|fputs|putchar|fwrite|fopen|f?open(64)?|read|write|close|perror|getenv|secure_getenv|exit|_exit|abort|atexit|raise|signal|longjmp|rand|random|time|clock_gettime|setlocale|stdin|stdout|stderr)(_chk)?' \
         "$BATS_TEST_TMPDIR/calls"

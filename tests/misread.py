@@ -7,6 +7,7 @@ A row is written as each type, also widened to f32 and with masked tokens, and r
 one must name the right type. Prints the counts. Status 1: a right reading has a note, or a kind of wrong reading is missed too often.
 """
 import collections
+import itertools
 import os
 import subprocess
 import sys
@@ -67,8 +68,9 @@ def main():
     program = sys.argv[1]
     right, wrong, noted = 0, collections.Counter(), collections.Counter()
     false, other = [], []
+    few = bool(os.environ.get("SAMPL_TEST_SHORT"))
     for spec in sys.argv[2:]:
-        for number, row in enumerate(rows(spec)):
+        for number, row in itertools.islice(enumerate(rows(spec)), 1 if few else None):
             for kind, word, data in written(row):
                 for read, dtype in NAMES.items():
                     n = len(data) // dtype.itemsize
@@ -81,7 +83,7 @@ def main():
                     wrong[spec, kind, read, word] += 1
                     noted[spec, kind, read, word] += bool(said)
                     other += [f"{spec} row {number} {kind} {word}: {line}" for line in said if f"-f {kind} " not in line]
-    for number, row in enumerate(toys()):
+    for number, row in itertools.islice(enumerate(toys()), 0, None, 9 if few else 1):
         for kind, word, data in written(row.astype("<f4")):
             n = len(data) // NAMES[kind].itemsize
             p = subprocess.run([program, "-f", kind, "-n", str(n), "-s", "1"], input=data, capture_output=True, check=False)

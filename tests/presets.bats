@@ -137,8 +137,8 @@ lines' --print-chain=preset >want
         words "$file" >flags
         mapfile -t flags <flags
         [ "${#flags[@]}" -ge 1 ]
-        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --dump-probs --vocab "$ROOT/samples/austen-vocab.json" --preset "$file" "$AUSTEN" >preset
-        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --dump-probs --vocab "$ROOT/samples/austen-vocab.json" "${flags[@]}" "$AUSTEN" >want
+        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --rows :64 --dump-probs --vocab "$ROOT/samples/austen-vocab.json" --preset "$file" "$AUSTEN" >preset
+        sampl -n 4096 -s 8 --prompt-tokens "@$ROOT/samples/austen.prompt" --rows :64 --dump-probs --vocab "$ROOT/samples/austen-vocab.json" "${flags[@]}" "$AUSTEN" >want
         same preset want
         run grep -q '^# .' <(head -1 "$file") # --list-presets shows it
         [ "$status" -eq 0 ]

@@ -45,7 +45,7 @@ EOF
     build_tree
 }
 
-@test "a new sampler of one file and one line runs, has its options in --help and completes" {
+@test "a new sampler of one file and one line runs, has its options in --help and completes; a name or letter of another is refused" {
     ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # the copy is built without sanitizers
     build_with_toy
     local toy=tree/build/sampl
@@ -73,6 +73,22 @@ EOF
     run -0 $toy --engine ollama --print-chain
     run -2 $toy --engine ollama --toy-drop 1
     [ "$output" = 'sampl: --toy-drop: engine ollama has no stage for it' ]
+    # A name or a letter that is taken is refused at the start, and both samplers are named.
+    local edit text source=tree/src/samplers/toy.c
+    cp $source toy.c
+    while IFS=$'\t' read -r edit text; do
+        sed "$edit" toy.c >$source
+        build_tree
+        run -2 $toy --version
+        [ "$output" = "sampl: samplers/list.def: samplers $text" ]
+    done < <(few 1 <<-'END'
+		s/.letter = 'b'/.letter = 'k'/	top_k and toy both have the letter 'k'
+		s/.name = "toy"/.name = "topk"/	top_k and topk both have the name 'topk'
+		s/"plaything"/"plaything,temp"/	temperature and toy both have the name 'temp'
+	END
+    )
+    cp toy.c $source
+    build_tree
     # The suite notices that the new sampler has no second implementation. Its samplers are those of the completions.
     need_numpy
     run -1 /usr/bin/python3 "$ROOT/tests/missing.py" $toy
@@ -90,23 +106,6 @@ EOF
 @test "every sampler has its second implementations and its tests" {
     need_numpy
     run -0 /usr/bin/python3 "$ROOT/tests/missing.py" "$SAMPL"
-}
-
-@test "a new sampler with the name or the letter of another is refused at the start, and both are named" {
-    ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0
-    build_with_toy
-    local toy=tree/src/samplers/toy.c edit text
-    cp $toy toy.c
-    while IFS=$'\t' read -r edit text; do
-        sed "$edit" toy.c >$toy
-        build_tree
-        run -2 tree/build/sampl --version
-        [ "$output" = "sampl: samplers/list.def: samplers $text" ]
-    done <<-'END'
-		s/.letter = 'b'/.letter = 'k'/	top_k and toy both have the letter 'k'
-		s/.name = "toy"/.name = "topk"/	top_k and topk both have the name 'topk'
-		s/"plaything"/"plaything,temp"/	temperature and toy both have the name 'temp'
-	END
 }
 
 # In f32, a weight and its quotient by the sum are 0 below 2^-150; quotients near this are left out.

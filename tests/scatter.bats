@@ -83,7 +83,7 @@ keeps_ranks() {
 
 @test "scatter without absorption keeps the ranks, and probabilities sum to 1" {
     for file in "$R/austen.f16" "$R/random.f32"; do
-        for k in 2 3 17 64 300; do
+        for k in $(few 1 2 3 17 64 300); do
             # shellcheck disable=SC2046
             sampl -s 1 --samplers top_k --top-k $k --dump-probs -O tsv $(rows_of "$file") >plain
             while read -r set; do
@@ -196,7 +196,7 @@ touched() {
 }
 
 @test "scatter: --scatter-collision is the share of rows that scatter changes" {
-    for seed in 1 2; do
+    for seed in $(few 1 1 2); do
         for chain in 'top_k;scatter;temperature' 'top_k=100;scatter;top_p'; do
             touched 0.25 36 92 -s $seed --samplers "$chain" # 64 rows +- 4 standard deviations
             touched 0.25 36 92 -s $seed --samplers "$chain" --independent

@@ -85,8 +85,8 @@ END
                 done
             done
         done
-    done < <(chains)
-    [ "$n" -gt 20 ]
+    done < <(chains | few 3)
+    enough "$n" 21
 }
 
 @test "sparse: wide rows give the dumps of dense rows on every tier" {

@@ -70,8 +70,10 @@ answers() {
     need_numpy
     local name files n=0 file
     declare -A found
-    /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" --list >list
-    /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" --found >found # with numpy's warnings on standard error
+    /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" --list >every
+    few 8 <every >list
+    # shellcheck disable=SC2046 # words
+    /usr/bin/python3 "$ROOT/tests/vectors/wrong.py" --found $(cut -d ' ' -f 1 list) >found # with numpy's warnings on standard error
     while read -r name files; do found[$name]=$files; done <found
     while read -r name files; do
         n=$((n + 1))
@@ -84,10 +86,10 @@ answers() {
             [ "$(wc -w <<<"${found[$name]-}")" -ge 20 ] || { echo "$name: found in ${found[$name]-}" && return 1; }
         fi
     done <list
-    [ "$n" -ge 95 ]
+    enough "$n" 95
     # Each file catches a mistake of its own; dist those of the draw, which nearly every file catches.
     for file in "$ROOT"/samples/vectors/*.jsonl; do
-        grep -qw "$(basename "$file" .jsonl)" list || [ "$(basename "$file")" = dist.jsonl ] ||
+        grep -qw "$(basename "$file" .jsonl)" every || [ "$(basename "$file")" = dist.jsonl ] ||
             { echo "no wrong port: $file" && return 1; }
     done
     # An overflow concerns rows of high logits only, and the report says so.
