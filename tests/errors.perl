@@ -4,7 +4,9 @@
 #   - every string in the initializer of an array whose name ends in "messages", such as
 #         static const struct { enum status status; const char *format; } messages[] = {
 #             [FAULT_NAN] = {STATUS_DATA, "logit %" PRIu64 " is NaN"}, ...
-#     Such an array must hold no other strings. The call then passes a variable or a member named `format`.
+#     Such an array must hold no other strings. The call then passes a variable or a member named `format`;
+#   - the sentences of the rules NEEDS("..."), EXCLUDES("...") and READS_INPUT() (cli/option_rules.h), in the option rows
+#     and macros that name them.
 use strict;
 use warnings;
 
@@ -71,6 +73,23 @@ for my $source (@sources) {
             my ($format, $brace, $line) = ($1, $3, 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
             $depth += $brace eq '{' ? 1 : -1 if defined $brace;
             expect_message($source, $line, text_of($format), 'set') if defined $format;
+        }
+    }
+    # Rules of options. A rule that a macro shares is about the option of each row that uses the macro.
+    my %macro = $text =~ /^#define (\w+)[ \\\n]+($string)$/mg;
+    while ($text =~ /^(?:    \{$string, .*?(?=^    \{$string, |^\};)|#define [A-Z_]+\b.*?[^\\]\n)/msg) {
+        my ($row, $line) = ($&, 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
+        my $subject = $row =~ /^    \{"([^"]+)"/ ? "--$1" : '%s';
+        while ($row =~ /\b(NEEDS|EXCLUDES|READS_INPUT)\(((?:$string|[^()"])*)\)/g) {
+            my ($kind, $rule) = ($1, $2 =~ s/\b([A-Z_]{2,})\b/$macro{$1} \/\/ '%s'/ger);
+            next if $rule =~ /^\.\.\./;
+            my %member = map { text_of($_) } map { s/^\.(\w+) = /"$1", /r =~ /($string), ((?:$string|\s)+)/ } $rule =~ /\.\w+ = (?:$string|\s)+/g;
+            my @others = map { '--' . s/=.*//r } split /,/, $rule =~ /^\s*"([^"]*)"/ ? $1 : '';
+            my $last = pop @others;
+            my $list = join(', ', @others) . (@others ? ' or ' : '') . ($last // '') . ($rule =~ /^\s*"[^"]*=/ ? ' %s' : '');
+            my $says = $member{says} // ($kind eq 'READS_INPUT' ? ': standard input cannot be read twice'
+                : ($kind eq 'NEEDS' ? ' needs ' : ' cannot be used with ') . $list . ($member{why} // ''));
+            expect_message($source, $line, ($member{as} // $subject) . ($member{of} ? ' %s' : '') . $says, 'set');
         }
     }
     # The phrases that complete "cannot %s" and "where JSON expects %s".

@@ -3,8 +3,8 @@
 
 #include "base/utf8.h"
 #include "cli/hint.h"
+#include "cli/option_rules.h"
 #include "cli/preset.h"
-#include "out/format.h"
 #include "out/message.h"
 #include "samplers/engine.h"
 
@@ -174,77 +174,7 @@ bool args_extend(struct args *a, const struct args *base, const struct words *op
            check_left_out(a, quiet, e);
 }
 
-// Is a file standard input, which the rows are read from, too? NULL: there is no file.
-static bool reads_input_twice(const struct args *a, const char *file)
-{
-    bool rows = !a->files.n;
-    for (size_t i = 0; i < a->files.n; i++)
-        rows = rows || !strcmp(a->files.word[i], "-");
-    return rows && file && !strcmp(file + (*file == '@'), "-");
-}
-
 bool args_check(const struct args *a, struct err *e)
 {
-    const struct output_format *const format =
-        a->output_format ? output_format_named(a->output_format) : output_format_of(FORMAT_TEXT);
-    const char *const emit = emit_name(a->emit), *const shown = a->dump ? "--dump-probs" : "--trace",
-                      *const asked = a->diff ? "--diff" : "--emit ", *const which = a->diff ? "" : emit;
-    const bool distribution = emit_distribution(a->emit), stats = a->emit == EMIT_STATS, no_ids = a->emit != EMIT_IDS,
-               named = args_given(a, "emit"), tolerance = args_given(a, "tolerance"),
-               most = args_given(a, "expect-most"), limit = args_given(a, "draws-p"),
-               plain = format->kind == FORMAT_TEXT, variants = a->vs.n || a->sweeps.n || a->against,
-               later = stats || a->report; // views_check compares their formats
-    const struct {
-        bool wrong;
-        const char *format, *what, *with;
-    } messages[] = {
-        {a->against && (a->vs.n || a->sweeps.n), "--against cannot be used with --vs or --sweep"},
-        {a->columns && (!variants || a->diff || a->report || named || (a->dump && format->kind != FORMAT_PAGE)),
-         "--columns is for the table of --vs, --sweep or --against"},
-        {a->base && !a->vs.n && !a->sweeps.n, "--base needs variants: --vs or --sweep"},
-        {reads_input_twice(a, a->against), "--against: standard input cannot be read twice"},
-        {variants && a->action != ACTION_RUN,
-         "--vs, --sweep and --against cannot be used with --print-chain or --print-grammar"},
-        {variants && no_ids && a->emit != EMIT_TEXT && !stats, "--emit %s: variants have ids, text, stats or the table",
-         emit},
-        {variants && named && !stats && !plain && (a->emit == EMIT_TEXT || format->kind != FORMAT_CELLS),
-         "--emit %s of variants has no other format", emit},
-        {a->diff && !variants, "--diff needs variants: --vs, --sweep or --against"},
-        {a->diff && (a->dump || named), "--diff cannot be used with --dump-probs or --emit"},
-        {a->report && !a->against, "--report needs --against: it compares the rows of two inputs"},
-        {a->report && (a->diff || a->dump || named || a->stats || a->after),
-         "--report cannot be used with --diff, --dump-probs, --after, --emit or --stats"},
-        {a->trace && variants, "--trace cannot be used with --vs, --sweep or --against"},
-        {(a->dump || a->trace) && no_ids, "--emit %s cannot be used with %s", emit, shown},
-        {a->after && !a->dump && !distribution, "--after needs --emit probs, logprobs or logits, or --dump-probs"},
-        {a->expect && variants, "--expect cannot be used with --vs, --sweep or --against"},
-        {a->expect && engine_draws_seed(engine_by_name(a->typed.engine), a->typed.seed),
-         "--expect needs --seed: without a seed each run chooses other tokens"},
-        {a->expect && no_ids && !distribution, "--expect compares ids, probs, logprobs or logits, not --emit %s", emit},
-        {a->expect && (a->dump || a->trace), "--expect cannot be used with %s: it prints a report of its own", shown},
-        {a->expect && !(format->kind & (FORMAT_TEXT | FORMAT_JSON)), "--expect comes as text or json, not as %s",
-         format->name},
-        {!a->expect && most, "--expect-most needs --expect"},
-        {a->draws && (variants || a->expect), "--draws cannot be used with --vs, --sweep, --against or --expect"},
-        {a->draws && a->shard.n, "--draws cannot be used with --shard: the tests of parts cannot be joined"},
-        {a->draws && named, "--draws cannot be used with --emit: it prints a report of its own"},
-        {a->draws && (a->dump || a->trace), "--draws cannot be used with %s: it prints a report of its own", shown},
-        {a->draws && !(format->kind & (FORMAT_TEXT | FORMAT_JSON)), "--draws comes as text or json, not as %s",
-         format->name},
-        {!a->draws && limit, "--draws-p needs --draws"},
-        {reads_input_twice(a, a->draws), "--draws: standard input cannot be read twice"},
-        {reads_input_twice(a, a->expect), "--expect: standard input cannot be read twice"},
-        {a->action == ACTION_RUN && reads_input_twice(a, a->vocab), "--vocab: standard input cannot be read twice"},
-        {a->action == ACTION_RUN && reads_input_twice(a, a->params), "--params: standard input cannot be read twice"},
-        {tolerance && !a->expect && !a->draws, "--tolerance needs --expect or --draws"},
-        {a->emit == EMIT_SCORE && !a->accept, "--emit score needs --accept, the tokens to be scored"},
-        {format->kind == FORMAT_PAGE && !later && (no_ids || a->diff),
-         "--output-format html cannot be used with %s%s: it is a page of the rows", asked, which},
-        {format->kind == FORMAT_ARRAY && !later && !distribution && a->emit != EMIT_SCORE,
-         "--output-format %s is for scores and distributions, see --emit", format->name},
-    };
-    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
-        if (messages[i].wrong)
-            return err_set(e, STATUS_USAGE, messages[i].format, messages[i].what, messages[i].with);
-    return hint_detached_number(a, e);
+    return option_rules_check_all(a, e) && hint_detached_number(a, e);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/args.h"
+#include "cli/option_rules.h"
 
 #include "out/message.h"
 #include "samplers/engine.h"
@@ -132,6 +132,16 @@ bool args_set(struct args *a, const struct option_row *row, const char *value, c
 #define ACTION(which)  .action = (which), .set = set_action
 #define WORDS(member)  .repeats = true, AT(member), .set = set_word
 
+#define VARIANTS        "vs,sweep,against"
+#define NOT_IDS         "score,text,stats,probs,logprobs,logits,list"
+#define NO_OTHER_FORMAT " of variants has no other format"
+#define OF_THE_TABLE    " is for the table of --vs, --sweep or --against"
+#define OF_VARIANTS     EXCLUDES("print-chain,print-grammar", .as = "--vs, --sweep and --against")
+#define OWN_REPORT                                                    \
+    EXCLUDES("dump-probs", .why = ": it prints a report of its own"), \
+        EXCLUDES("trace", .why = ": it prints a report of its own"),  \
+        EXCLUDES("output-format=tsv|html|f32|f16|npy|safetensors", .says = " comes as text or json, not as %s")
+
 #define MOST_ROWS 0x1p53 // the text of a range prints it exactly
 
 // clang-format off
@@ -146,11 +156,14 @@ static const struct option_row of_input[] = {
     {"ids", .metavar = "HOW", IN, .def = "given", CHOICE(ids), .choices = "given,rank",
      .help = "ids of the tokens in a server's reply; given: those of the reply, rank: the ranks within the row"},
     {"vocab", COMMON, .metavar = "FILE", IN, TEXT(vocab),
+     RULES(READS_INPUT(.unless = "print-chain,print-grammar")),
      .help = "texts of the tokens; GGUF, tokenizer.json, vocab.json, or one token a line"},
     {"rows", COMMON, .metavar = "LIST", IN, .def = ":", TEXT(rows),
      .help = "rows to sample; 3,9,20:30 or @FILE; A:B is A <= r < B, either may be missing, negative numbers count "
              "from the end"},
     {"params", .metavar = "FILE", IN, TEXT(params),
+     RULES(EXCLUDES("row-base", .says = " cannot be used with --row-base; --shard cuts files up"),
+           READS_INPUT(.unless = "print-chain,print-grammar")),
      .help = "file with a JSON object a line for each row; its members: seq, params, prompt_tokens, accept, position, "
              "end"},
     {"prompt-tokens", .metavar = "LIST", IN, TEXT(prompt),
@@ -159,6 +172,7 @@ static const struct option_row of_input[] = {
      .help = "ids to accept in place of the sampled ones; 1,2,3 or @FILE: the i-th id after row i, recorded: those of "
              "the input"},
     {"shard", .metavar = "K/N", IN, AT(shard), .set = set_share,
+     RULES(EXCLUDES("row-base")),
      .help = "sample only the K-th of N parts of the rows; the outputs of all parts make up the output of one run"},
     {"row-base", .metavar = "N", IN, .def = "0", WHOLE(row_base), .high = MOST_ROWS,
      .help = "number of the input's first row; for an input that is a part of a longer one"},
@@ -181,49 +195,81 @@ static const struct option_row others[] = {
     {"gpt-oss-120b-default", CHAIN, .flag = true, .set = set_gpt_oss, .help = "the values of --gpt-oss-20b-default; "
                                                                               "for the larger model"},
 
-    {"emit", COMMON, .metavar = "WHAT", OUT, .def = "ids", AT(emit), .set = set_emit,
+    {"emit", COMMON, .metavar = "WHAT", OUT, .def = "ids", INDEX(emit), .set = set_emit,
      .choices = "ids,score,text,stats,probs,logprobs,logits,list",
+     RULES(EXCLUDES("dump-probs", .of = NOT_IDS), EXCLUDES("trace", .of = NOT_IDS),
+           EXCLUDES(VARIANTS, .of = "score,probs,logprobs,logits,list",
+                    .says = ": variants have ids, text, stats or the table"),
+           EXCLUDES(VARIANTS, .of = "ids", .unless = "output-format=text|tsv", .says = NO_OTHER_FORMAT),
+           EXCLUDES(VARIANTS, .of = "text", .unless = "output-format=text", .says = NO_OTHER_FORMAT),
+           NEEDS("accept", .of = "score", .says = " needs --accept, the tokens to be scored")),
      .help = "output for each row; score needs --accept, text needs --vocab; list=N: the N best logits, and the size "
              "of the tail"},
     {"dump-probs", COMMON, .metavar = "[=N]", OUT, SWITCH(dump), .high = INT32_MAX,
      .help = "print the N best candidates of each row; all without N"},
     {"trace", COMMON, .metavar = "[=N]", OUT, .flag = true, SWITCH(trace), .high = INT32_MAX,
+     RULES(EXCLUDES(VARIANTS)),
      .help = "print what each sampler did to the row; with N, also the N best candidates after it"},
     {"after", .metavar = "STAGE", OUT, TEXT(after),
+     RULES(NEEDS("emit=probs|logprobs|logits,dump-probs",
+                 .says = " needs --emit probs, logprobs or logits, or --dump-probs")),
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
     {"expect", COMMON, .metavar = "LIST", TUNING, TEXT(expect),
+     RULES(EXCLUDES(VARIANTS), NEEDS("seed", .why = ": without a seed each run chooses other tokens"),
+           EXCLUDES("emit=score|text|stats|list", .says = " compares ids, probs, logprobs or logits, not --emit %s"),
+           OWN_REPORT, READS_INPUT()),
      .help = "compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, "
              "logprobs or logits the file has rows of numbers"},
     {"expect-most", .metavar = "N", TUNING, WHOLE(expect_most), .high = MOST_ROWS,
+     RULES(NEEDS("expect")),
      .help = "end the list of --expect after N rows that differ; further rows are still counted"},
     {"draws", .metavar = "FILE", TUNING, TEXT(draws),
+     RULES(EXCLUDES("vs,sweep,against,expect"), EXCLUDES("shard", .why = ": the tests of parts cannot be joined"),
+           EXCLUDES("emit", .why = ": it prints a report of its own"), OWN_REPORT, READS_INPUT()),
      .help = "test whether ids are draws from the distributions; line i of FILE has those of row i, recorded: those of "
              "the input"},
     {"draws-p", .metavar = "P", TUNING, .def = "1e-06", NUMBER(draws_p), .low = 1e-30, .high = 1,
+     RULES(NEEDS("draws")),
      .help = "p-value below which a test of --draws rejects the draws"},
     {"tolerance", .metavar = "X", TUNING, .def = "1e-06", NUMBER(tolerance), .high = FLT_MAX,
+     RULES(NEEDS("expect,draws")),
      .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
              "within which a difference is counted apart"},
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, CHOICE(output_format),
      .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
+     RULES(EXCLUDES("diff", .of = "html", .why = ": it is a page of the rows"),
+           EXCLUDES("emit=score|text|probs|logprobs|logits|list", .of = "html", .why = ": it is a page of the rows"),
+           NEEDS("emit=score|stats|probs|logprobs|logits,report", .of = "f32,f16,npy",
+                 .says = " is for scores and distributions, see --emit")),
      .help = "format; html is a page for a browser, safetensors is for lists"},
     {"output", COMMON, .brief = "o", .metavar = "FILE", OUT, TEXT(output),
      .help = "write to FILE; whole or not at all"},
     {"line-buffered", OUT, FLAG(line_buffered), .help = "flush the output after each row"},
     {"stats", COMMON, OUT, FLAG(stats), .help = "print a summary on standard error at the end"},
     {"vs", COMMON, .metavar = "SPEC", TUNING, WORDS(vs),
+     RULES(OF_VARIANTS),
      .help = "compare with another chain; a preset, or options, which NAME: before them names; may be repeated"},
     {"sweep", COMMON, .metavar = "OPTION=LIST", TUNING, WORDS(sweeps),
+     RULES(OF_VARIANTS),
      .help = "compare the values of an option; a,b,c or FROM:TO:STEP; several sweeps give all combinations"},
     {"columns", .metavar = "LIST", TUNING, TEXT(columns),
+     RULES(NEEDS(VARIANTS, .says = OF_THE_TABLE), EXCLUDES("diff,report,emit", .says = OF_THE_TABLE),
+           EXCLUDES("dump-probs", .unless = "output-format=html", .says = OF_THE_TABLE)),
      .help = "columns of the table of variants, in this order; as lost,gain,gain_diff"},
     {"base", .metavar = "NAME", TUNING, TEXT(base),
+     RULES(NEEDS("vs,sweep", .says = " needs variants: --vs or --sweep")),
      .help = "compare with the variant of this name; in place of the chain of the command line"},
-    {"against", COMMON, .metavar = "FILE", TUNING, AT(against), .set = set_against,
+    {"against", COMMON, .metavar = "FILE", TUNING, TEXT(against), .set = set_against,
+     RULES(OF_VARIANTS, EXCLUDES("vs,sweep"), READS_INPUT()),
      .help = "compare with the rows of another FILE; rows of the same contexts, as of a quantised model"},
     {"report", TUNING, FLAG(report),
+     RULES(NEEDS("against", .why = ": it compares the rows of two inputs"),
+           EXCLUDES("diff,dump-probs,after,emit,stats"),
+           EXCLUDES("shard", .why = ": the reports of parts cannot be joined")),
      .help = "with --against, print how far the raw rows agree; perplexities, divergences, as llama-perplexity does"},
     {"diff", COMMON, .metavar = "[=N]", TUNING, SWITCH(diff), .high = 1000000,
+     RULES(NEEDS(VARIANTS, .says = " needs variants: --vs, --sweep or --against"),
+           EXCLUDES("dump-probs,emit")),
      .help = "print the rows where variants choose otherwise; with N, the N rows that overlap least"},
     {"on-error", COMMON, .metavar = "MODE", OUT, .def = "stop", INDEX(skip_bad), .choices = "stop,skip",
      .help = "what to do at a bad row; skip continues with the next row"},

@@ -15,7 +15,7 @@ enum option_group { GROUP_INPUT, GROUP_CHAIN, GROUP_OUTPUT, GROUP_OTHER, GROUP_H
 
 // What an option stores. The member at `at` has the type that is named.
 enum option_kind {
-    OPTION_OWN,       // what the row's `set` reads and stores
+    OPTION_OWN,       // a type that only the row's `set` knows
     OPTION_PRESET,    // nothing: its value is a preset, which the command line reads
     OPTION_NO_EFFECT, // nothing: a flag
     OPTION_FLAG,      // bool: true without a value
@@ -38,6 +38,24 @@ enum option_kind {
 
 enum { NO_NUMBER = -1 }; // the value of an option [=N] that was given without N
 
+// What an option needs beside it, or excludes, when it is in use. The command line checks it (cli/option_rules.h).
+// `others` and `unless` are option names, separated by commas. NAME=VALUE|VALUE is in use if the option has one of
+// these values, whether it was given or not.
+struct option_rule {
+    enum rule_kind {
+        RULE_NEEDS,      // one of the others
+        RULE_EXCLUDES,   // all others
+        RULE_READS_INPUT // its value names a file, which cannot be the input of the rows
+    } kind;
+    const char *others; // NULL after the last rule
+    const char *of;     // values of the option that the rule is for, separated by commas; NULL: any
+    const char *unless; // options beside which the rule does not hold; NULL: it always holds
+
+    // The message: `as`, or the option; "needs" or "cannot be used with" the others; `why`. NULL: nothing. In place of
+    // the words behind the option, `says` is a format for the value of the other option that was found.
+    const char *as, *says, *why;
+};
+
 struct option_row {
     const char *name;    // without the dashes; NULL after the last row
     const char *also;    // another long name, or NULL
@@ -52,13 +70,16 @@ struct option_row {
     bool repeats;        // may be given several times
     bool recipe;         // is a part of the recipe, and may stand in a preset
 
+    const struct option_rule *rules; // what it needs and excludes; NULL: nothing
+
     enum option_kind kind;
     size_t at;           // offset of the member that holds the value, from the beginning of struct typed
     double low, high;    // range of numbers
     enum list_kind list; // of OPTION_LIST and OPTION_IDS
     int action;          // for `set`: the action that an option names
 
-    // OPTION_OWN: reads the value, NULL without one, checks it, and stores it. False with *e if the value is refused.
+    // Reads the value, NULL without one, checks it, and stores it as the kind says. False with *e if the value is
+    // refused. NULL: option_set_as does.
     bool (*set)(const struct option_row *row, const char *value, struct typed *t, struct err *e);
 
     const char *help;
@@ -123,15 +144,18 @@ const struct option_row *option_by_name(const struct options *o, const char *nam
 // The member that holds the value of the row's option, as an lvalue.
 #define OPTION_FIELD(type) (*(type *)(void *)((char *)t + row->at))
 
+// Its value, of a typed chain that does not change.
+#define OPTION_VALUE(type) (*(type const *)(const void *)((const char *)t + row->at))
+
 // Reads the value of an option as a kind that the library knows, checks it, and stores it. value: NULL without one.
 // False with *e if the value is refused.
 bool option_set_as(const struct option_row *row, enum option_kind kind, const char *value, struct typed *t,
                    struct err *e);
 
-// Reads the value of an option as its kind. Not for OPTION_PRESET.
+// Reads the value of an option. Not for OPTION_PRESET.
 static inline bool option_set(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
-    return row->kind == OPTION_OWN ? row->set(row, value, t, e) : option_set_as(row, row->kind, value, t, e);
+    return row->set ? row->set(row, value, t, e) : option_set_as(row, row->kind, value, t, e);
 }
 
 // Returns the index of a value among the row's choices. -1 with *e: it is not one of them.

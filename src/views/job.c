@@ -100,16 +100,6 @@ static bool check_part(const struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
     const char *const option = a->shard.n ? "--shard" : "--row-base";
-    if (a->shard.n && a->report)
-        return err_set(e, STATUS_USAGE, "--report cannot be used with --shard: the reports of parts cannot be joined");
-    if (a->shard.n && j->view->tables)
-        return err_set(e, STATUS_USAGE,
-                       "--vs, --sweep and --against cannot be used with --shard: tables of parts cannot be joined, but "
-                       "the rows of --emit stats can");
-    if (a->shard.n && a->row_base)
-        return err_set(e, STATUS_USAGE, "--shard cannot be used with --row-base");
-    if (a->row_base && a->params)
-        return err_set(e, STATUS_USAGE, "--params cannot be used with --row-base; --shard cuts files up");
     if (a->row_base && rows_from_end(&j->rows))
         return err_set(e, STATUS_USAGE, "--row-base cannot be used with negative numbers of --rows");
     if (!job_is_later_part(a) ||

@@ -5,6 +5,7 @@
 #define SAMPL_VIEWS_MEANS_H
 
 #include "cli/help.h"
+#include "cli/option_rules.h"
 #include "out/dest.h"
 #include "views/job.h"
 
@@ -26,6 +27,11 @@ struct means {
         size_t n;
     } all, shown; // set by means_end: all fields, and those to show: of --columns, or the columns in people's order
 };
+
+// A rule of views that have the table: that of a part of the rows cannot be joined with those of the others.
+#define MEANS_OF_PARTS                                     \
+    EXCLUDES("shard", .as = "--vs, --sweep and --against", \
+             .why = ": tables of parts cannot be joined, but the rows of --emit stats can")
 
 struct means_cell {
     double value, error; // with its standard error; NAN: no such number

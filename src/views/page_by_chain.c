@@ -229,7 +229,7 @@ static void pages_free(void *self)
 const struct view view_page_by_chain = {.name = "-O html",
                                         .size = sizeof(struct pages),
                                         .formats = FORMAT_PAGE,
-                                        .tables = true,
+                                        RULES(MEANS_OF_PARTS),
                                         .prepare = prepare,
                                         .needs =
                                             NEED_PAIRS | RECORD_ACCEPTED | NEED_LIST | NEED_REMOVALS | RECORD_SHOWN,

@@ -45,10 +45,10 @@ struct view {
     size_t size;      // bytes of state, which begins as struct view_state; the rest is zeroed before the first call
     unsigned formats; // enum format_kind: those that it can be written in; the default is the first one of out/format.c
     unsigned needs;   // enum recorded: what is recorded of each row
+    const struct option_rule *rules; // options that it excludes (cli/option_rules.h); NULL: none
     enum pace pace;
-    bool folds;  // its text is lines, which a window folds
-    bool tables; // it has a table of means, which cannot be joined with those of other parts
-    bool late;   // end is called after the destination is closed, also if that fails
+    bool folds; // its text is lines, which a window folds
+    bool late;  // end is called after the destination is closed, also if that fails
 
     // Called when the inputs are open, and the destination is not: reads what the view needs. May choose another
     // format, and set the members of the job and the destination that depend on the view.
@@ -81,7 +81,7 @@ enum { VIEWS_MOST = 2 }; // at the same time
 // variants.
 size_t views_choose(const struct args *a, bool several, const struct view *view[VIEWS_MOST]);
 
-// Checks that the chosen view can be written in the format that is asked for.
+// Checks that the chosen view can be written in the format that is asked for, beside the options that are in use.
 bool views_check(const struct args *a, struct err *e);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of all views.
+#include "cli/option_rules.h"
 #include "views/view.h"
 
 extern const struct view view_draws, view_expect, view_page, view_page_by_chain, view_report, view_diff, view_worst,
@@ -45,7 +46,7 @@ bool views_check(const struct args *a, struct err *e)
     struct builder names = {0};
     views_choose(a, a->vs.n || a->sweeps.n || a->against, view);
     if (!asked || asked->kind & view[0]->formats)
-        return true;
+        return option_rules_check(a, view[0]->rules, e);
     for (const struct output_format *f = output_formats; f->name; f++)
         if (f->kind & view[0]->formats)
             builder_format(&names, "%s%s", names.len ? " or " : "", f->name);
