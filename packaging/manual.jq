@@ -47,9 +47,45 @@ def block_params:
     (.params[] | ".It Cm \(.name)", if .option then ".Fl -\(.option)" else "no option" end),
     ".El";
 
+# A path from `each` on: "choices[].logprobs.content".
+def at($row): [($row.each, ($row.within // "." | split(" ")[0])) | select(. and . != ".")] + [.] | map(select(. != ".")) | join(".") | if . == "" then "the value itself" else . end;
+def paths($row): split(" ") | map(at($row)) | join(" or ");
+# What a row of the table of replies reads, in words.
+def reply_row:
+    . as $r |
+    { records: "objects", texts: "texts", ids: "ids", triples: "[logprob, id, text]", columns: "ids or texts", steps: "ids or texts" }[.form] as $form |
+    [ (if .part == "prompt" then "the prompt" elif .part == "aside" then "beside the output" else "the output" end),
+      (.tokens // empty | "\($form) in \(paths($r))"),
+      (.lists // empty | "lists in \(paths($r))\(if $r.inner then ", inside \($r.inner)" else "" end)"),
+      (.numbers // empty | "numbers in \(paths($r))"),
+      (.starts // empty | "cut at \(paths($r))"),
+      (.ids // empty | "ids in \(paths({each: $r.each}))") ] | "\(.[0]): \(.[1:] | join("; "))";
+
+# A run of rows of one kind.
+def kinds: reduce .[] as $r ([]; if length > 0 and .[-1][0].kind == $r.kind then .[-1] += [$r] else . + [[$r]] end);
+
+def block_replies:
+    ".Bl -tag -width 4n -compact",
+    (.replies | kinds[] |
+        ".It \(.[0].kind | mdoc)",
+        "recognised by \([.[].marker] | unique | join(" ") | split(" ") | join(" or ") | mdoc); ask with \([.[].request] | unique | join(" or ") | mdoc)",
+        (.[0] | select(.each | not) | ".br", "such a reply lists no tokens"),
+        (.[] | select(.each) | ".br", (reply_row | mdoc))),
+    ".El";
+
+def block_reply_tokens:
+    ".Bd -literal -offset 4n",
+    (.reply_tokens | to_entries[] | "\(.key + "      " | .[:8])\(.value | split(" ") | join(", "))"),
+    ".Ed";
+
+def block_reply_wrappers: ".Ql " + (.reply_wrappers | join(" , ")) ;
+
 if $block == "samplers" then block_samplers
 elif $block == "engines" then ".Bl -tag -width transformers", block_engines, ".El"
 elif $block == "columns" then block_columns
 elif $block == "statistics" then block_statistics
 elif $block == "params" then block_params
+elif $block == "replies" then block_replies
+elif $block == "reply tokens" then block_reply_tokens
+elif $block == "reply wrappers" then block_reply_wrappers
 else error("there is no block '\($block)'") end

@@ -14,11 +14,21 @@ setup_file() {
 # "7: 5=-0.25 7=-1.75;". The note on partial rows is left out: lists.bats tests it.
 rows() {
     local status=0
-    sampl -s 1 --samplers '' --accept recorded --dump-probs -O json "$@" >../rows 2>../rows.err || status=$?
-    sampl -s 1 --samplers '' --accept recorded --emit stats -O json "$@" 2>/dev/null >../recorded
-    paste ../recorded ../rows |
-        jq -rs '. as $o | range(0; length; 2) | "\($o[.].accepted // "-"): \([$o[. + 1].top_probs[] | "\(.id)=\(.logit)"] | join(" "));"'
+    sampl -s 1 --samplers '' --dump-probs -O json "$@" >../rows 2>../rows.err || status=$?
+    sampl -s 1 --samplers '' --accept recorded --emit stats --on-error skip -O json "$@" 2>/dev/null >../recorded
+    jq -r --slurpfile recorded ../recorded '
+        ([$recorded[] | {key: "\(.row)", value: .accepted}] | from_entries) as $token |
+        "\($token["\(.row)"] // "-"): \([.top_probs[]? | "\(.id)=\(.logit)"] | join(" "));"' ../rows
     grep -v '^sampl: note: rows list up to' ../rows.err >&2
+    return "$status"
+}
+
+# scores ARGUMENT...: prints each recorded token with its log-probability: "7=-1.75;".
+scores() {
+    local status=0
+    sampl --neutral --accept recorded --emit score -O json "$@" >../scores 2>../scores.err || status=$?
+    jq -r '"\(.id)=\(.logprob);"' ../scores
+    grep -v '^sampl: note: rows list up to' ../scores.err >&2
     return "$status"
 }
 

@@ -2,6 +2,7 @@
 // --generate=json: the tables of the program, for the manual and for programs that put a surface before sampl.
 #include "base/names.h"
 #include "cli/help.h"
+#include "in/reply_shapes.h"
 #include "out/fields.h"
 #include "samplers/engine.h"
 #include "settings/setting.h"
@@ -184,6 +185,38 @@ static void describe_columns(struct dest *d, column_help_at *columns)
             describe_column(d, "row", m->name, m->help);
 }
 
+// Writes the shapes of servers' replies: paths as reply_shapes.h explains them.
+static void describe_replies(struct dest *d)
+{
+    static const char *const forms[] = {"records", "texts", "ids", "triples", "columns", "steps"};
+    static const char *const parts[] = {"output", "prompt", "aside", "output"};
+    for (const struct reply_shape *k = reply_shapes; k < reply_shapes + n_reply_shapes; k++) {
+        item_begin(d);
+        field_text(d, "kind", k->kind, true);
+        field_text(d, "marker", k->marker, true);
+        field_text(d, "request", k->request, true);
+        field_text(d, "part", parts[k->part], true);
+        field_text(d, "form", forms[k->form], true);
+        field_text(d, "each", k->each, true);
+        field_text(d, "within", k->within, true);
+        field_text(d, "tokens", k->tokens, true);
+        field_text(d, "lists", k->lists, true);
+        field_text(d, "inner", k->inner, true);
+        field_text(d, "numbers", k->numbers, true);
+        field_text(d, "ids", k->ids, true);
+        field_text(d, "starts", k->starts, true);
+        object_end(d);
+    }
+}
+
+static void describe_token_names(struct dest *d)
+{
+    field_text(d, "id", reply_names.id, true);
+    field_text(d, "text", reply_names.text, true);
+    field_text(d, "number", reply_names.number, true);
+    field_text(d, "list", reply_names.list, true);
+}
+
 bool describe_print(const struct options *o, column_help_at *columns, struct err *e)
 {
     struct dest d = {.format = output_format_of(FORMAT_JSON)};
@@ -206,6 +239,16 @@ bool describe_print(const struct options *o, column_help_at *columns, struct err
     items_end(&d);
     items_begin(&d, "columns");
     describe_columns(&d, columns);
+    items_end(&d);
+    items_begin(&d, "replies");
+    describe_replies(&d);
+    items_end(&d);
+    object_begin(&d, "reply_tokens");
+    describe_token_names(&d);
+    object_end(&d);
+    items_begin(&d, "reply_wrappers");
+    for (size_t i = 0; i < n_reply_wrappers; i++)
+        field_text(&d, NULL, reply_wrappers[i], true);
     items_end(&d);
     fields_end(&d, "");
     const bool ok = !d.text.failed || err_from_fault(e, fault_memory());

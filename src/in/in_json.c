@@ -15,14 +15,15 @@
 struct json_rows {
     struct json_text text;
     const struct input_config *config;
-    bool lazy;    // the next row may be returned as text
-    bool single;  // reads one row for input_read
-    bool in_list; // inside an array of rows
-    bool first;   // the next row is the first of that array
-    bool events;  // a line began "data:", as in a stream of server-sent events
-    bool names;   // lines of a stream other than "data:" were skipped since the last value
-    bool lost;    // the row before was no JSON: the next one begins a line
-    bool loose;   // inside an array with such a row: commas, and brackets around rows, do not count
+    bool lazy;       // the next row may be returned as text
+    bool single;     // reads one row for input_read
+    size_t depth;    // arrays of rows that are open
+    size_t elements; // of the innermost one so far
+    bool leading;    // all of them were null: a prompt's first token has no row
+    bool events;     // a line began "data:", as in a stream of server-sent events
+    bool names;      // lines of a stream other than "data:" were skipped since the last value
+    bool lost;       // the row before was no JSON: the next one begins a line
+    bool loose;      // inside an array with such a row: commas, and brackets around rows, do not count
     struct json_value value;
     struct json_reply reply;
     struct json_lists lists;
@@ -73,12 +74,37 @@ static void find_line(struct json_rows *st)
 {
     if (!json_begins_line(&st->text))
         json_skip_line(&st->text);
-    st->loose = st->loose || st->in_list;
-    st->in_list = st->lost = false;
+    st->loose = st->loose || st->depth;
+    st->depth = 0;
+    st->lost = false;
 }
 
-// Finds the next row, entering and leaving arrays of rows. *c: the row's bracket, which is the current byte then; 0 at
-// the end of the input.
+// Looks at what the array whose '[' is the current byte holds: returns the first byte that is no white space, null,
+// comma or, with `deep`, another '['.
+static char array_holds(struct json_text *t, bool deep)
+{
+    size_t i = 1;
+    for (;;) {
+        const char c = json_byte_from(t, &i);
+        if (c == 'n' && json_text_at(t, i, "null"))
+            i += strlen("null");
+        else if (c == ',' || (c == '[' && deep))
+            i++;
+        else
+            return c;
+    }
+}
+
+static void open_list(struct json_rows *st)
+{
+    st->depth++;
+    st->elements = 0;
+    st->leading = true;
+    st->text.p++;
+}
+
+// Finds the next row, entering and leaving arrays of rows. *c: the row's bracket, which is the current byte then; 'n'
+// behind an element of an array that is null; 0 at the end of the input.
 static bool find_row(struct json_rows *st, char *c, struct err *e)
 {
     struct json_text *const t = &st->text;
@@ -89,26 +115,37 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
     for (;;) {
         *c = json_next_byte(t);
         line = line || json_begins_line(t);
-        if (st->loose && !st->in_list && (*c == ',' || *c == ']')) {
+        if (st->loose && !st->depth && (*c == ',' || *c == ']')) {
             t->p++;
-        } else if (!st->in_list) {
+        } else if (!st->depth) {
             if (*c && *c != '{' && skip_event(st, line))
                 continue;
-            size_t next = 1;
-            const char inside = *c == '[' ? json_byte_from(t, &next) : '\0';
+            const char inside = *c == '[' ? array_holds(t, false) : '\0';
             if (!inside || !strchr("[{", inside))
                 return t->p == t->end || *c == '{' || *c == '[' || json_syntax(t, "a row", e);
-            st->in_list = st->first = true;
-            t->p++;
+            open_list(st);
         } else if (*c == ']') {
-            st->in_list = line = false;
+            json_reply_stop(&st->reply);
+            st->depth--;
+            st->elements = 1; // of the array around it
+            line = false;
             t->p++;
         } else {
-            if (!st->first && *c != ',')
+            if (st->elements && *c != ',')
                 return json_syntax(t, "',' or ']'", e);
-            t->p += !st->first;
+            t->p += st->elements > 0;
             *c = json_next_byte(t);
-            st->first = false;
+            st->elements++;
+            if (*c == 'n' && json_accept(t, "null")) {
+                if (st->leading)
+                    continue;
+                return true;
+            }
+            if (*c == '[' && array_holds(t, true) == '{') { // an array for each prompt
+                open_list(st);
+                continue;
+            }
+            st->leading = false;
             return *c == '{' || *c == '[' || json_syntax(t, "a row", e);
         }
     }
@@ -231,6 +268,10 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
     if (!c && st->names && !st->events) // lines such as "id: ..." without data are no stream, but perhaps labelled rows
         return json_syntax(&st->text, "a row", e);
     st->names = false;
+    if (c == 'n') {
+        err_set(e, STATUS_DATA, "element %zu of the array is null: it lists no tokens", st->elements - 1);
+        return input_bad_row(r, st->config->n_vocab, e);
+    }
     if (c && defer_row(st, r))
         return true;
     if (!c)
@@ -254,12 +295,16 @@ static bool next_json(void *self, struct source *s, const struct input_config *c
         }
         if (*end || r->text)
             return true;
+        if (!json_value_pair(&st->value, e))
+            return false;
+        if (!st->value.row.n && !st->value.has_ids && json_reply_is_part(st->value.tree))
+            st->value.plane = PLANE_NONE; // "logprobs": [] in a part of a stream
         if (st->value.plane != PLANE_NONE)
             return read_row(st, r, e) || input_bad_row(r, config->n_vocab, e);
         bool found;
         if (!json_lists_open(&st->lists, st->value.tree, &found, e))
             return input_bad_row(r, config->n_vocab, e);
-        if (!found && !json_reply_open(&st->reply, &st->value, st->events && !st->in_list, e))
+        if (!found && !json_reply_open(&st->reply, &st->value, st->events && !st->depth, e))
             return input_bad_row(r, config->n_vocab, e);
     }
     const bool lists = st->lists.next < st->lists.n;

@@ -21,6 +21,7 @@ struct input_config {
     struct vocab *texts;       // receives the texts that a reply lists for its tokens (vocab_set_text), or NULL
     bool ranks;                // the tokens of servers' replies get their ranks as ids
     bool recorded;             // the chunks of kld files, and replies, are sequences
+    bool chosen_only;          // replies may have the chosen tokens' log-probabilities only; else such rows are bad
     bool keep_probs;           // the probabilities of JSON rows stay as they are; else they become logits
     const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
     const struct rows *rows;   // that are wanted
@@ -69,10 +70,14 @@ struct place {
 
 // Facts about the numbers and texts of a row that its format knows, as bits.
 enum row_fact {
-    ROW_RAW = 1,         // they are of a raw file, which does not tell their type
-    ROW_MASKED = 2,      // a reply has a sampling mask, which is not read
-    ROW_TWO_NUMBERS = 4, // a reply lists the chosen token with two numbers, of which the larger one counts
-    ROW_TEXTS = 8        // config->texts holds texts of the row's tokens
+    ROW_RAW = 1,             // they are of a raw file, which does not tell their type
+    ROW_MASKED = 2,          // a reply has a sampling mask, which is not read
+    ROW_TWO_NUMBERS = 4,     // a reply lists the chosen token with two numbers, of which the larger one counts
+    ROW_TEXTS = 8,           // config->texts holds texts of the row's tokens
+    ROW_ASIDE = 16,          // a reply has positions of its reasoning or refusal beside those of its content
+    ROW_IDS_UNUSED = 32,     // a reply has ids beside its tokens, but not as many
+    ROW_ONE_LIST = 64,       // arrays of ids and numbers side by side were read as one list
+    ROW_PROMPT_NUMBERS = 128 // the prompt of a reply has log-probabilities, but no lists: they are not read
 };
 
 // A row and what its format knows about it.

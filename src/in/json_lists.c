@@ -2,12 +2,14 @@
 #include "in/json_lists.h"
 
 #include "in/token_list.h"
+#include "kern/libm.h"
 #include "json/json.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // Returns true if the value is an array of arrays.
 static bool is_nested(const cJSON *value) { return cJSON_IsArray(value) && cJSON_IsArray(value->child); }
@@ -29,14 +31,22 @@ static bool find_lists(const cJSON *object, bool (*fits)(const char *name), cons
     return true;
 }
 
+// Names that hold ids or numbers only if no other member does: "tokens" may be those of a prompt.
+static bool is_tokens(const char *name) { return !strcmp(name, "tokens"); }
+
+static bool is_probs(const char *name) { return !strcmp(name, "probs"); }
+
 bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found, struct err *e)
 {
     const cJSON *ids, *numbers;
     *found = false;
     lists->n = lists->next = 0;
-    if (!find_lists(object, token_list_has_numbers, &numbers, e) || !find_lists(object, token_list_has_ids, &ids, e))
+    if (!find_lists(object, token_list_has_numbers, &numbers, e) || !find_lists(object, token_list_has_ids, &ids, e) ||
+        (!numbers && !find_lists(object, is_probs, &numbers, e)))
         return false;
-    if (!numbers && !ids)
+    if (numbers && !ids && !find_lists(object, is_tokens, &ids, e))
+        return false;
+    if (!ids && (!numbers || is_probs(numbers->string)))
         return true;
     if (!ids)
         return err_set(e, STATUS_DATA, "\"%.40s\" lists tokens without their ids, an array such as \"topk_ids\"",
@@ -54,24 +64,29 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     lists->ids = ids->child;
     lists->numbers = numbers->child;
     lists->logits = token_list_has_logits(numbers->string);
+    lists->probs = is_probs(numbers->string);
     lists->n = (size_t)n;
     snprintf(lists->name, sizeof lists->name, "%" PRIu64, lists->objects++);
     return *found = true;
 }
 
-// Appends the tokens of a row to s. null is -inf; padding may have an id such as -1.
-static bool read_listed_tokens(struct sparse *s, const cJSON *ids, const cJSON *numbers, struct err *e)
+// Appends the tokens of a row to s. null is -inf; padding may have an id such as -1. probs: the numbers are
+// probabilities.
+static bool read_listed_tokens(struct sparse *s, const cJSON *ids, const cJSON *numbers, bool probs, struct err *e)
 {
     const cJSON *id = ids->child, *number = numbers->child;
     s->n = 0;
     for (size_t i = 0; id && number; i++, id = id->next, number = number->next) {
-        const float x = cJSON_IsNull(number) ? -INFINITY : (float)cJSON_GetNumberValue(number);
+        const float given = (float)cJSON_GetNumberValue(number);
+        const float x = cJSON_IsNull(number) ? -INFINITY : probs ? libm_logf(given) : given;
         if (json_id(id) < 0 && cJSON_IsNumber(id) && x == -INFINITY)
             continue;
         if (json_id(id) < 0)
             return err_set(e, STATUS_DATA, "element %zu of the ids is not a whole number from 0 to 2147483647", i);
         if (!cJSON_IsNumber(number) && !cJSON_IsNull(number))
             return err_set(e, STATUS_DATA, "element %zu of the row is not a number", i);
+        if (probs && given < 0.0f)
+            return err_set(e, STATUS_DATA, "probability %zu is negative", i);
         if (!sparse_add(s, (uint32_t)json_id(id), x, e))
             return false;
     }
@@ -104,7 +119,7 @@ bool json_lists_next(struct json_lists *lists, struct row_notes *notes, const st
     lists->numbers = numbers->next;
     lists->next++;
     const int n = cJSON_GetArraySize(ids), n_numbers = cJSON_GetArraySize(numbers);
-    if (!named || !read_listed_tokens(&lists->row, ids, numbers, e))
+    if (!named || !read_listed_tokens(&lists->row, ids, numbers, lists->probs, e))
         return false;
     if (!cJSON_IsArray(ids) || !cJSON_IsArray(numbers) || n != n_numbers)
         return err_set(e, STATUS_DATA, "the row has %d ids and %d numbers", n, n_numbers);

@@ -11,7 +11,7 @@
 struct json_lists {
     const cJSON *object;
     const cJSON *ids, *numbers; // of the next row
-    bool logits;                // the numbers are logits, else log-probabilities
+    bool logits, probs;         // the numbers are logits, or probabilities; else log-probabilities
     size_t n, next;             // rows of the object, and those that were read
     uint64_t objects;           // of the input so far
     char name[24];              // of the sequence, if the object has no "seq"

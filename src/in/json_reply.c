@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_reply.h"
 
-#include "base/mem.h"
-#include "in/reply_position.h"
+#include "in/reply_arrays.h"
+#include "in/reply_stream.h"
 #include "json/json.h"
 
 #include <assert.h>
@@ -10,250 +10,71 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py),
-// SGLang (meta_info) and Ollama (api/types.go).
+// ---- the kind of a reply
 
-// Requests that make a server list tokens, for messages.
-static const char request_llama[] = "\"n_probs\": N", request_chat[] = "\"logprobs\": true, \"top_logprobs\": N",
-                  request_legacy[] = "\"logprobs\": N", request_prompt[] = "\"prompt_logprobs\": N",
-                  request_sglang[] = "\"return_logprob\": true, \"top_logprobs_num\": N",
-                  request_tgi[] = "\"details\": true, \"top_n_tokens\": N",
-                  request_responses[] = "\"include\": [\"message.output_text.logprobs\"], \"top_logprobs\": N";
-
-// Where replies have their positions. The kind of a reply is that of the first row whose marker, a member, it has; then
-// all rows with that marker apply.
-static const struct track tracks[] = {
-    // llama-server, by its own API; "probs" is the array's name in its README
-    {"completion_probabilities", cJSON_Array, request_llama, TOKEN_RECORD, PART_OUTPUT, NULL,
-     "completion_probabilities"},
-    {"probs", cJSON_Array, request_llama, TOKEN_RECORD, PART_OUTPUT, NULL, "probs"},
-    // a choice of OpenAI's chat completions, and of the older completions
-    {"choices", cJSON_Array, request_chat, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content", NULL, NULL, "token_ids"},
-    {"choices", cJSON_Array, request_legacy, TOKEN_TEXT, PART_BOTH, "logprobs", "tokens", "top_logprobs",
-     "token_logprobs", "token_ids"},
-    {"prompt_logprobs", cJSON_Array, request_chat}, // for messages, if neither part has lists
-    // vLLM's prompt: each list is an object by id, and begins with the token of the prompt
-    {"prompt_logprobs", cJSON_Array, request_prompt, TOKEN_ID, PART_PROMPT, NULL, "prompt_logprobs", "prompt_logprobs",
-     NULL, "prompt_token_ids"},
-    {"meta_info", cJSON_Object, request_sglang, TOKEN_TRIPLE, PART_PROMPT, "meta_info", "input_token_logprobs",
-     "input_top_logprobs"},
-    {"meta_info", cJSON_Object, request_sglang, TOKEN_TRIPLE, PART_OUTPUT, "meta_info", "output_token_logprobs",
-     "output_top_logprobs"},
-    // KoboldCpp's own API, Text Generation Inference, and a part of the content of OpenAI's responses
-    {"results", cJSON_Array, request_chat, TOKEN_RECORD, PART_OUTPUT, "logprobs", "content"},
-    {"details", cJSON_Object, request_tgi, TOKEN_RECORD, PART_PROMPT, "details", "prefill", "prefill_top_tokens"},
-    {"details", cJSON_Object, request_tgi, TOKEN_RECORD, PART_OUTPUT, "details", "tokens", "top_tokens"},
-    {"output", cJSON_Array, request_responses, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
-    // Ollama; and replies without tokens, for messages
-    {"logprobs", cJSON_Array, request_chat, TOKEN_RECORD, PART_OUTPUT, NULL, "logprobs"},
-    {"done", cJSON_True | cJSON_False, request_chat},
-    {"content", cJSON_String, request_llama},
+// Rows shape[0..n) of the table, of one kind. The reply may be one of the objects of their `each` alone, or even what
+// `within` leads to.
+struct kind {
+    const struct reply_shape *shape; // NULL: none
+    size_t n;
+    enum { KIND_WHOLE, KIND_ALONE, KIND_BARE } extent;
 };
-enum { N_TRACKS = sizeof tracks / sizeof *tracks };
 
-static const cJSON *first(const cJSON *list) { return list ? list->child : NULL; }
+static bool same(const char *a, const char *b) { return a && b && !strcmp(a, b); }
 
-static const cJSON *next(const cJSON *value) { return value ? value->next : NULL; }
-
-// ---- positions
-
-// Appends the prompt's tokens to reply->prompt, up to the first without an id. If there are some, p begins after them.
-static bool add_prompt(struct json_reply *reply, const cJSON *tokens, enum token_shape shape, struct reply_position *p,
-                       struct err *e)
+// Returns how many rows from k on are of its kind; by_each: and have its `each`.
+static size_t count_rows(const struct reply_shape *k, bool by_each)
 {
-    const size_t before = reply->n_prompt;
-    struct reply_token t;
-    for (const cJSON *value = first(tokens); value && reply_token_read(value, shape, false, &t) && t.id >= 0;
-         value = value->next) {
-        const uint32_t id = (uint32_t)t.id;
-        if (!mem_push(&reply->prompt, &reply->n_prompt, &reply->prompt_cap, &id, sizeof id))
-            return err_from_fault(e, fault_memory());
-    }
-    if (reply->n_prompt > before) {
-        p->before = before;
-        p->n_before = reply->n_prompt - before;
-    }
-    return true;
+    size_t n = 1;
+    while (k + n < reply_shapes + n_reply_shapes && same(k[n].kind, k->kind) && (!by_each || same(k[n].each, k->each)))
+        n++;
+    return n;
 }
 
-// Returns the list that a chosen token holds, under its name in llama-server (old and new), OpenAI's API or Ollama.
-static const cJSON *list_within(const cJSON *record)
+static struct kind find_whole(const cJSON *root)
 {
-    static const char *const names[] = {"top_logprobs", "top_probs", "probs"};
-    const cJSON *list = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !list; i++)
-        list = json_array(record, names[i]);
-    return list;
+    for (const struct reply_shape *k = reply_shapes; k < reply_shapes + n_reply_shapes; k++)
+        if (reply_has_marker(root, k)) {
+            while (k > reply_shapes && same(k[-1].kind, k->kind))
+                k--;
+            return (struct kind){k, count_rows(k, false), KIND_WHOLE};
+        }
+    return (struct kind){0};
 }
 
-// Returns true if the reply is one position of the stream of an old llama-server.
-static bool is_old_position(const cJSON *root) { return json_member(first(json_array(root, "probs")), "tok_str"); }
-
-// Returns the name of the array of this track that is cut into pieces: the long array of the reply. Returns "" if it is
-// not in this object.
-static const char *cut_array(const struct json_reply *reply, const struct track *k, const cJSON *within)
+// Finds the kind of a reply that is only a part of a whole one.
+static struct kind find_alone(const struct json_reply *reply, const cJSON *root)
 {
-    const struct json_value *const piece = reply->piece;
-    if (!(piece->more || piece->continued) || reply->reached ||
-        reply->in_choice != !strcmp(piece->array->member, "choices"))
-        return "";
-    const char *const name = piece->array->name;
-    const bool mine = (k->tokens && !strcmp(k->tokens, name)) || (k->lists && !strcmp(k->lists, name));
-    return mine && json_array(within, name) ? name : "";
-}
-
-// Returns the element of an array of this track that the position `index` of the reply has; NULL if there is none.
-static const cJSON *position_element(const cJSON *within, const char *name, const char *cut, size_t index)
-{
-    const cJSON *const array = json_array(within, name);
-    return name && !strcmp(name, cut) ? first(array) : cJSON_GetArrayItem(array, (int)index);
-}
-
-static bool add_position(struct json_reply *reply, const struct reply_position *p, struct err *e)
-{
-    return mem_push(&reply->position, &reply->n, &reply->cap, p, sizeof *p) || err_from_fault(e, fault_memory());
-}
-
-// Adds the positions of one track of an object. Each begins as a copy of p; only the first may begin a sequence. The
-// positions of the first piece are those before the long array, too; those of the last piece are those behind it.
-static bool add_track(struct json_reply *reply, const struct track *k, const cJSON *object, struct reply_position *p,
-                      struct err *e)
-{
-    const struct json_value *const piece = reply->piece;
-    const int list_type = k->shape == TOKEN_TEXT || k->shape == TOKEN_ID ? cJSON_Object : cJSON_Array;
-    const bool prompt = k->part == PART_PROMPT;
-    const cJSON *const within = k->within ? json_member(object, k->within) : object;
-    const cJSON *const tokens = json_array(within, k->tokens), *const ids = json_array(object, k->ids);
-    const char *const cut = cut_array(reply, k, within);
-    if (prompt && !add_prompt(reply, k->ids ? ids : tokens, k->shape, p, e))
-        return false;
-    if (!*cut && (reply->reached ? piece->more : piece->continued))
-        return true;
-    reply->reached = reply->reached || *cut;
-    p->fresh = p->fresh && !(*cut && piece->continued);
-    const size_t begin = *cut ? piece->before : 0;
-    const size_t end = *cut ? begin + (size_t)cJSON_GetArraySize(json_array(within, cut)) : SIZE_MAX;
-    const size_t n_tokens = *cut && !strcmp(cut, k->tokens) ? piece->n_all : (size_t)cJSON_GetArraySize(tokens);
-    const cJSON *list = position_element(within, k->lists, cut, begin),
-                *logit = position_element(within, k->logits, cut, begin);
-    const cJSON *id =
-        prompt || (size_t)cJSON_GetArraySize(ids) == n_tokens ? cJSON_GetArrayItem(ids, (int)begin) : NULL;
-    const bool old = !strcmp(k->marker, "probs") && is_old_position(object);
-    const cJSON *t = old ? object : position_element(within, k->tokens, cut, begin);
-    if (prompt && !list)
-        return true;
-    for (size_t index = begin; t && index < end; t = t->next, index++) {
-        struct reply_position at = *p;
-        at.track = k;
-        at.list = k->lists ? list : list_within(t);
-        if (!at.list || !(at.list->type & list_type) || !at.list->child)
-            at.list = NULL;
-        at.chosen = k->shape == TOKEN_ID ? NULL : t;
-        at.logit = (float)cJSON_GetNumberValue(logit);
-        at.id = json_id(id);
-        if (k->shape == TOKEN_ID && at.id < 0 && at.list)
-            at.id = reply_key_id(at.list->child->string);
-        at.index = index;
-        if (prompt && index < at.n_before)
-            at.n_before = index;
-        const bool start = !index && k->part != PART_OUTPUT && cJSON_IsNull(list);
-        if (!start && !add_position(reply, &at, e))
-            return false;
-        p->fresh = p->fresh && start;
-        list = next(list);
-        logit = next(logit);
-        id = next(id);
-    }
-    return true;
-}
-
-// Adds the positions of all tracks with this marker. KoboldCpp writes the output in both shapes of OpenAI's API.
-static bool add_tracks(struct json_reply *reply, const char *marker, const cJSON *object, struct reply_position *p,
-                       struct err *e)
-{
-    const size_t before = reply->n;
-    for (size_t i = 0; i < N_TRACKS; i++)
-        if (!strcmp(tracks[i].marker, marker) && !(reply->n > before && tracks[i].part == PART_BOTH) &&
-            !add_track(reply, &tracks[i], object, p, e))
-            return false;
-    return true;
-}
-
-// Adds the positions of a reply of OpenAI's responses: a message's content may have several parts.
-static bool add_messages(struct json_reply *reply, const cJSON *root, struct reply_position *p, struct err *e)
-{
-    const cJSON *message, *part;
-    cJSON_ArrayForEach(message, json_array(root, "output"))
-    {
-        cJSON_ArrayForEach(part, json_array(message, "content"))
-        {
-            if (!add_tracks(reply, "output", part, p, e))
-                return false;
+    size_t n;
+    for (const struct reply_shape *k = reply_shapes; k < reply_shapes + n_reply_shapes; k += n) {
+        n = count_rows(k, true);
+        for (size_t i = 0; i < n; i++) {
+            if (k->each && strcmp(k->each, ".") != 0 && reply_arrays_fit(reply, &k[i], root, false))
+                return (struct kind){k, n, KIND_ALONE};
+            if (k[i].within && reply_arrays_fit(reply, &k[i], root, true))
+                return (struct kind){k, n, KIND_BARE};
         }
     }
-    return true;
+    return (struct kind){0};
 }
 
-// Adds the positions of all results in KoboldCpp's own reply; each begins a sequence.
-static bool add_results(struct json_reply *reply, const cJSON *root, const struct reply_position *p, struct err *e)
+static struct kind find_kind(const struct json_reply *reply, const cJSON *root)
 {
-    const cJSON *result;
-    cJSON_ArrayForEach(result, json_array(root, "results"))
-    {
-        struct reply_position begin = *p;
-        if (!add_tracks(reply, "results", result, &begin, e))
-            return false;
+    const struct kind whole = find_whole(root);
+    return whole.shape ? whole : find_alone(reply, root);
+}
+
+// Returns the reply that the root wraps, or an array of replies; the root itself if it is a reply, or none is inside.
+static const cJSON *unwrap(const struct json_reply *reply, const cJSON *root)
+{
+    for (size_t i = 0; i < n_reply_wrappers && !reply_is_event(root) && !find_kind(reply, root).shape; i++) {
+        const cJSON *const inside = reply_path(root, reply_wrappers[i]);
+        const cJSON *const one = cJSON_IsArray(inside) ? inside->child : inside;
+        // Only a line of OpenAI's batches has the first one.
+        if (cJSON_IsObject(one) && (!i || find_kind(reply, one).shape || json_member(one, "error")))
+            return inside;
     }
-    return true;
-}
-
-// A position that vLLM's Python objects have: an object from ids to records, in no order.
-static const struct track track_python = {.marker = "", .request = request_legacy, .shape = TOKEN_ID};
-
-static bool is_python_position(const cJSON *root)
-{
-    const cJSON *const record = root->child;
-    return record && record->string && reply_key_id(record->string) >= 0 && json_member(record, "logprob") &&
-           cJSON_IsObject(record);
-}
-
-// Returns the reply that a line of OpenAI's batches wraps, or the root itself. *id: the name of the line's request, or
-// NULL.
-static const cJSON *unwrap_batch(const cJSON *root, const char **id)
-{
-    const cJSON *const body = json_member(json_member(root, "response"), "body");
-    *id = body ? cJSON_GetStringValue(json_member(root, "custom_id")) : NULL;
-    return cJSON_IsObject(body) ? body : root;
-}
-
-// Fails with STATUS_DATA for a part of a stream that belongs to a second choice or prompt: such parts come in any
-// order.
-static bool check_order(const cJSON *numbered, bool part, struct err *e)
-{
-    const cJSON *const index = json_member(numbered, "index");
-    return !part || !cJSON_IsNumber(index) || index->valuedouble <= 0 ||
-           err_set(e, STATUS_DATA, "the choices of a stream come mixed; ask the server for one, or without \"stream\"");
-}
-
-// Adds the positions of a reply in OpenAI's shape. vLLM adds the prompt to the reply or to each choice. The first
-// choice continues the reply's prompt; each other choice begins a sequence.
-static bool add_choices(struct json_reply *reply, const cJSON *root, bool part, struct reply_position *p, struct err *e)
-{
-    const bool fresh = p->fresh || !part; // of the choices after the first
-    const cJSON *choice;
-    p->n_before = reply->n_prompt; // tokens of earlier parts of the stream
-    if (!add_tracks(reply, "prompt_logprobs", root, p, e))
-        return false;
-    cJSON_ArrayForEach(choice, json_array(root, "choices"))
-    {
-        struct reply_position begin = *p;
-        reply->in_choice = true;
-        if (!check_order(choice, part, e) || !add_tracks(reply, "prompt_logprobs", choice, &begin, e) ||
-            !add_tracks(reply, "choices", choice, &begin, e))
-            return false;
-        p->fresh = fresh;
-    }
-    return true;
+    return root;
 }
 
 // Fails with STATUS_DATA if the reply is a server's error message, which is quoted. marked: the reply has a marker.
@@ -273,116 +94,189 @@ static bool check_server_error(const cJSON *root, bool marked, struct err *e)
                 : err_set(e, STATUS_DATA, "the server replied with an error");
 }
 
-// Returns true if the next reply continues the sequence of this one.
-static bool goes_on(const cJSON *root, bool part)
+// ---- the positions of a reply
+
+// Adds the positions of rows k[0..n) in one object of their `each`. KoboldCpp writes the output in both shapes of
+// OpenAI's API.
+static bool add_object(struct json_reply *reply, const struct reply_shape *k, size_t n, bool bare, const cJSON *object,
+                       struct reply_position *p, struct err *e)
 {
-    const cJSON *const done = json_member(root, "done");
-    if (cJSON_IsBool(done))
-        return cJSON_IsFalse(done);
-    return (part && !cJSON_IsTrue(json_member(root, "stop"))) || is_old_position(root);
+    bool output = false;
+    for (size_t i = 0; i < n; i++) {
+        const size_t before = reply->n;
+        if (!(k[i].part == PART_BOTH && output) && !reply_arrays_add(reply, &k[i], object, bare, p, e))
+            return false;
+        output = output || (k[i].part != PART_PROMPT && reply->n > before);
+    }
+    return true;
 }
 
-// Adds the positions of a reply with the marker of k.
-static bool find_positions(struct json_reply *reply, const struct track *k, const cJSON *root, bool part, struct err *e)
+// A walk over the objects of the `each` of rows k[0..n).
+struct reply_walk {
+    struct json_reply *reply;
+    const struct reply_shape *k;
+    size_t n;
+    bool part;  // of a stream
+    bool fresh; // objects after the first begin sequences
+    struct reply_position *p;
+    struct err *e;
+};
+
+static bool walk_object(const struct reply_walk *w, const cJSON *object)
 {
-    // Members besides `fresh` are those of a Python object's only position; add_track sets them for other positions.
-    struct reply_position p = {
-        .track = k, .list = root, .id = -1, .logit = NAN, .fresh = !reply->goes_on && !reply->piece->continued};
-    if (!strcmp(k->marker, "choices") || !strcmp(k->marker, "prompt_logprobs"))
-        return add_choices(reply, root, part, &p, e);
-    if (!strcmp(k->marker, "completion_probabilities") && !check_order(root, part, e))
+    const bool each = w->k->order == ORDER_EACH;
+    struct reply_position begin = *w->p;
+    if ((w->part && each && !reply_check_part(w->reply, w->k, object, w->e)) ||
+        !add_object(w->reply, w->k, w->n, false, object, each ? &begin : w->p, w->e))
         return false;
-    if (!strcmp(k->marker, "meta_info") && part)
-        return err_set(e, STATUS_DATA,
-                       "SGLang's streams repeat what they have sent; ask for the reply without \"stream\"");
-    if (!strcmp(k->marker, "output"))
-        return add_messages(reply, root, &p, e);
-    if (!strcmp(k->marker, "results"))
-        return add_results(reply, root, &p, e);
-    if (!*k->marker)
-        return add_position(reply, &p, e);
-    return add_tracks(reply, k->marker, root, &p, e);
+    w->p->fresh = each ? w->fresh : w->p->fresh;
+    return true;
 }
 
-// Returns true if a reply without "data:" names itself a part of a stream. Chat completions do so in "object". An older
-// completion is a part if it has no "finish_reason" yet, or the id of the stream before it.
-static bool is_chunk(const struct json_reply *reply, const cJSON *root)
+// Calls walk_object for each object that the rest of the path leads to.
+static bool walk_path(const struct reply_walk *w, const cJSON *value, const char *path)
 {
-    const char *const object = cJSON_GetStringValue(json_member(root, "object"));
-    const char *const id = cJSON_GetStringValue(json_member(root, "id"));
-    if (!object || strcmp(object, "text_completion") != 0)
-        return object && !strcmp(object, "chat.completion.chunk");
-    return cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(first(json_array(root, "choices")), "finish_reason")) ||
-           (id && reply->id.len && !strcmp(id, reply->id.text));
+    char array[64];
+    const char *const brackets = strstr(path, "[]");
+    if (!brackets)
+        return walk_object(w, *path ? reply_path(value, path) : value);
+    const size_t len = (size_t)(brackets - path);
+    assert(len < sizeof array);
+    memcpy(array, path, len);
+    array[len] = '\0';
+    const cJSON *const elements = reply_path(value, array), *element;
+    for (element = cJSON_IsArray(elements) ? elements->child : NULL; element; element = element->next)
+        if (!walk_path(w, element, brackets + (brackets[2] == '.' ? 3 : 2)))
+            return false;
+    return true;
 }
 
-// Notes the id of the stream that a chunk belongs to. If the stream is not that of the last reply, ends that one.
-// Returns false if memory is short.
-static bool note_stream(struct json_reply *reply, const cJSON *root, bool chunk)
+// Adds the positions of a reply of this kind. The first object of its `each` continues the reply's prompt; each other
+// begins a sequence.
+static bool add_reply(struct json_reply *reply, const struct kind *kind, const cJSON *root, bool part,
+                      struct reply_position *p, struct err *e)
 {
-    const char *id = chunk ? cJSON_GetStringValue(json_member(root, "id")) : NULL;
-    if (chunk && !id)
-        id = "?";
-    if (reply->id.len && !(id && !strcmp(id, reply->id.text)))
-        json_reply_stop(reply);
-    builder_clear(&reply->id);
-    if (id)
-        builder_string(&reply->id, id);
-    return !reply->id.failed;
+    const struct reply_shape *const k = kind->shape;
+    const bool fresh = p->fresh || !part;
+    for (size_t i = 0; i < kind->n; i++)
+        if (k[i].part == PART_PROMPT)
+            p->n_before = reply->n_prompt; // tokens of earlier parts of the stream
+    if (part && !reply_check_part(reply, k, root, e))
+        return false;
+    if (kind->extent != KIND_WHOLE)
+        return add_object(reply, k, kind->n, kind->extent == KIND_BARE, root, p, e);
+    for (size_t i = 0, n; i < kind->n; i += n) {
+        n = count_rows(&k[i], true);
+        const struct reply_walk w = {reply, &k[i], n, part, fresh, p, e};
+        if (k[i].each && !walk_path(&w, root, k[i].each))
+            return false;
+    }
+    return true;
+}
+
+// Of a prompt that has numbers, but no lists, beside positions with lists: removes its positions. A sequence that began
+// there begins with the next position.
+static void drop_spare(struct json_reply *reply)
+{
+    size_t n = 0;
+    bool fresh = false;
+    for (size_t i = 0; i < reply->n; i++) {
+        struct reply_position *const p = &reply->position[i];
+        fresh = fresh || p->fresh;
+        if (p->spare) {
+            reply->facts |= ROW_PROMPT_NUMBERS;
+            continue;
+        }
+        p->fresh = fresh;
+        fresh = false;
+        reply->position[n++] = *p;
+    }
+    reply->n = n;
 }
 
 // Has an object the tokens that its server's filters left: SGLang's and vLLM's sampling mask?
-static bool has_mask(const cJSON *object)
+static bool has_mask(const cJSON *root)
 {
-    const cJSON *const info = json_member(object, "meta_info");
-    return cJSON_IsArray(json_member(info, "output_token_sampling_mask")) ||
-           cJSON_IsObject(json_member(object, "sampling_mask"));
+    return cJSON_IsArray(reply_path(root, "meta_info.output_token_sampling_mask "
+                                          "choices[].meta_info.output_token_sampling_mask")) ||
+           cJSON_IsObject(reply_path(root, "sampling_mask choices[].sampling_mask"));
+}
+
+// Adds the positions of one reply. *k: the row that tells what to ask the server for.
+static bool open_reply(struct json_reply *reply, const cJSON *root, bool part, const struct reply_shape **k,
+                       struct err *e)
+{
+    const bool event = reply_is_event(root);
+    const struct kind kind = event ? (struct kind){0} : find_kind(reply, root);
+    struct reply_position p = {.id = -1, .logit = NAN, .fresh = !reply->goes_on && !reply->piece->continued};
+    const size_t before = reply->n;
+    if (!check_server_error(event && json_member(root, "response") ? json_member(root, "response") : root,
+                            kind.shape || event, e))
+        return false;
+    if (event)
+        return reply_add_event(reply, root, &p, e);
+    if (!kind.shape)
+        return err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
+    if (!add_reply(reply, &kind, root, part, &p, e))
+        return false;
+    *k = kind.shape;
+    for (size_t i = 0; i < kind.n; i++) // that of the row whose own marker is there
+        *k = kind.extent != KIND_WHOLE || reply_has_marker(root, &kind.shape[i]) ? &kind.shape[i] : *k;
+    if (has_mask(root))
+        reply->facts |= ROW_MASKED;
+    for (size_t i = before; part && i < reply->n; i++)
+        reply->n_streamed += reply->position[i].shape->part != PART_PROMPT;
+    return true;
 }
 
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e)
 {
-    const cJSON *const root = unwrap_batch(value->tree, &reply->seq);
-    const bool chunk = !part && is_chunk(reply, root);
+    reply->piece = value;
+    reply->reached = false;
+    reply->facts = 0;
+    const cJSON *const root = unwrap(reply, value->tree), *one = cJSON_IsArray(root) ? root->child : root;
+    const bool chunk = !part && (reply_is_chunk(reply, root) || reply_is_event(root));
+    const struct reply_shape *k = NULL;
+    reply->seq = root != value->tree ? cJSON_GetStringValue(reply_path(value->tree, "custom_id key")) : NULL;
     if (reply->seq && strstr(reply->seq, JSON_NUL))
         return err_set(e, STATUS_DATA, "\"custom_id\" holds a NUL, which only texts of tokens may");
-    if (!note_stream(reply, root, chunk))
+    if (!reply_note_stream(reply, root, chunk))
         return err_from_fault(e, fault_memory());
     part = part || chunk;
-    reply->piece = value;
-    reply->in_choice = reply->reached = false;
-    const struct track *k = tracks;
-    while (k < tracks + N_TRACKS && !(json_member(root, k->marker) && json_member(root, k->marker)->type & k->type))
-        k++;
-    if (k == tracks + N_TRACKS && is_python_position(root))
-        k = &track_python;
-    const bool found = k != tracks + N_TRACKS;
+    if (!reply->goes_on) {
+        reply->n_streamed = 0;
+        reply->n_parts = 0;
+        reply->listed = false;
+    }
     reply->n = reply->next = 0;
     reply->n_prompt = part ? reply->n_carried : 0;
     reply->n_carried = 0;
-    if (!check_server_error(root, found, e))
+    if (!check_server_error(value->tree, true, e))
         return false;
-    if (!found)
-        return err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
-    if (!find_positions(reply, k, root, part, e))
-        return false;
-    reply->masked = has_mask(root) || has_mask(first(json_array(root, "choices")));
+    for (; one; one = cJSON_IsArray(root) ? one->next : NULL)
+        if (!open_reply(reply, one, part, &k, e))
+            return false;
+    if (reply->listed)
+        drop_spare(reply);
+    one = cJSON_IsArray(root) ? root->child : root;
     if (reply->n) {
         reply->had_positions = true;
-        reply->goes_on = goes_on(root, part) || k == &track_python;
+        reply->goes_on = reply_goes_on(k, one, part);
         return true;
     }
-    reply->goes_on = reply->goes_on && goes_on(root, part);
+    reply->goes_on = reply->goes_on && reply_goes_on(k, one, part);
     reply->n_carried = part ? reply->n_prompt : 0;
+    if (!k) // an event of a stream
+        return true;
     reply->request = k->request;
     return part || value->more || value->continued ||
-           cJSON_IsBool(json_member(root, "done")) || // another part of the stream may have lists
+           cJSON_IsBool(json_member(one, "done")) || // another part of the stream may have lists
            err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->request);
 }
 
-void json_reply_stop(struct json_reply *reply)
+bool json_reply_is_part(const cJSON *tree)
 {
-    reply->goes_on = false;
-    reply->n_carried = 0;
+    return tree && (reply_is_event(tree) || cJSON_IsBool(json_member(tree, "done")));
 }
 
 bool json_reply_end(const struct json_reply *reply, struct err *e)
@@ -396,6 +290,7 @@ void json_reply_free(struct json_reply *reply)
     free(reply->position);
     free(reply->prompt);
     free(reply->token);
+    free(reply->part);
     sparse_free(&reply->row);
     builder_free(&reply->bytes);
     builder_free(&reply->id);

@@ -22,16 +22,19 @@ struct json_reply {
 
     // of the current piece of a reply
     const struct json_value *piece;
-    bool in_choice; // its choices are looked at
-    bool masked;    // it has a sampling mask
     bool reached;   // its long array was found
+    unsigned facts; // bits of enum row_fact, of its rows
 
     uint64_t first;  // number of the row that the current sequence began at
     const char *seq; // name of the request that the reply answers, in the reply's JSON; NULL: it has none
 
     // across the replies of an input
-    struct builder id;    // "id" of the stream that the last reply named itself a part of; empty: it named none
-    bool goes_on;         // the next reply continues the sequence of the last one, as parts of a stream do
+    struct builder id;          // "id" of the stream that the last reply named itself a part of; empty: it named none
+    bool goes_on;               // the next reply continues the sequence of the last one, as parts of a stream do
+    bool listed;                // a position of this reply, or of the stream so far, has a list
+    size_t n_streamed;          // tokens of the output that the stream has sent so far
+    struct response_part *part; // [n_parts] of a stream of OpenAI's responses
+    size_t n_parts, parts_cap;
     size_t n_carried;     // tokens of prompt[] that a stream listed before its first position
     const char *request;  // what makes the server list tokens, if some reply had no lists; else NULL
     bool had_positions;   // some reply had positions
@@ -41,6 +44,9 @@ struct json_reply {
 // Finds the positions of a reply, or of a piece of one. value must stay as it is until all positions are read. part:
 // the reply came as a part of a stream, "data: {...}". Fails with STATUS_DATA if value is no reply, or lists no tokens.
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e);
+
+// Is an object a part of a stream that may have no positions? NULL: no.
+bool json_reply_is_part(const struct cJSON *tree);
 
 // Reads the next position as a row; reply->next must be below reply->n. The row is valid until the next call.
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e);

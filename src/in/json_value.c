@@ -22,7 +22,6 @@ enum {
 // The arrays of positions in replies of llama-server, OpenAI, vLLM and SGLang.
 static const struct long_array long_arrays[] = {
     {"completion_probabilities", "completion_probabilities", 0, "]}", true},
-    {"probs", "probs", 0, "]}", true},
     {"choices", "content", 3, "]}}]}", false},
     {"choices", "top_logprobs", 3, NULL},
     {"choices", "prompt_logprobs", 2, NULL},
@@ -330,7 +329,7 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
         plane--;
     copy_text(t, v, t->p++, 1);
     const char c = json_next_byte(t);
-    if (plane == PLANE_NONE || c == 'n')
+    if (plane == PLANE_NONE || c == 'n' || (plane == PLANE_LOGPROBS && c == '{')) // as in a choice alone
         return copy_value(t, v, 0, e);
     if (c != '[')
         return json_syntax(t, "an array of numbers", e);
@@ -421,6 +420,27 @@ bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
     v->text.most = TEXT_MOST;
     builder_clear(&v->text);
     return *t->p == '[' ? read_array(t, v, false, e) : read_object(t, v, e);
+}
+
+bool json_value_pair(struct json_value *v, struct err *e)
+{
+    static const char *const names[] = {"token_ids", "indices", "tokens"};
+    const cJSON *ids = NULL;
+    char name[16];
+    for (size_t i = 0; i < sizeof names / sizeof *names && !ids && v->plane != PLANE_NONE && !v->has_ids; i++)
+        ids = json_array(v->tree, names[i]);
+    if (!ids || !(cJSON_IsNumber(ids->child) || cJSON_IsString(ids->child)))
+        return true;
+    const size_t len = strlen(planes[v->plane]) - 2; // without quotes
+    memcpy(name, planes[v->plane] + 1, len);
+    name[len] = '\0';
+    cJSON *const numbers = cJSON_CreateFloatArray(v->row.x, (int)v->row.n);
+    if (!numbers || !cJSON_ReplaceItemInObjectCaseSensitive(v->tree, name, numbers)) {
+        cJSON_Delete(numbers);
+        return err_from_fault(e, fault_memory());
+    }
+    v->plane = PLANE_NONE;
+    return true;
 }
 
 void json_value_free(struct json_value *v)

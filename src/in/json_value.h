@@ -63,6 +63,10 @@ size_t json_plain_length(struct json_text *t);
 // if memory is short.
 bool json_read_value(struct json_text *t, struct json_value *v, struct err *e);
 
+// If an object of numbers has flat ids or texts of tokens beside them, under another name than "ids", puts the numbers
+// into the tree, where the reader of replies finds both; the object then holds no numbers of its own.
+bool json_value_pair(struct json_value *v, struct err *e);
+
 void json_value_free(struct json_value *v);
 
 // Returns the token id that p[0..stop - p) spells as JSON spells whole numbers, or -1.

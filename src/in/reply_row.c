@@ -13,20 +13,56 @@
 // Reads the tokens of a position's list to reply->token.
 static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
 {
-    const cJSON *value;
+    const bool columns = p->shape->form == TOKEN_COLUMNS, keyed = cJSON_IsObject(p->list);
+    const bool ids = p->shape->form == TOKEN_ID || (p->shape->form == TOKEN_TEXT && cJSON_IsNumber(p->chosen));
+    const cJSON *number = p->numbers;
     reply->n_tokens = 0;
-    cJSON_ArrayForEach(value, p->list)
-    {
+    for (const cJSON *value = columns ? p->list : p->list->child; value && !(columns && reply->n_tokens == p->n_list);
+         value = value->next) {
         const size_t n = reply->n_tokens;
         if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // and the chosen token
             return err_from_fault(e, fault_memory());
-        if (!reply_token_read(value, p->track->shape, true, &reply->token[n]))
+        if (!(columns ? reply_token_pair(value, number, p->probabilities, &reply->token[n])
+                      : reply_token_listed(value, keyed && ids, &reply->token[n])))
             return err_set(e, STATUS_DATA,
                            "position %zu of the reply: element %zu of its list is not a token with a probability",
                            p->index, n);
+        number = number ? number->next : NULL;
         reply->n_tokens++;
     }
     return true;
+}
+
+// Reads the chosen token of a position.
+static bool read_chosen(const struct reply_position *p, struct reply_token *chosen, struct err *e)
+{
+    *chosen = (struct reply_token){.id = -1, .logit = NAN};
+    if (p->chosen && !(p->shape->form == TOKEN_STEPS || (p->numbers && !p->list)
+                           ? reply_token_pair(p->chosen, p->numbers, p->probabilities, chosen)
+                           : reply_token_read(p->chosen, p->shape->form, chosen)))
+        return err_set(e, STATUS_DATA, "position %zu of the reply is not a token", p->index);
+    if (p->id >= 0)
+        chosen->id = p->id;
+    if (!isnan(p->logit))
+        chosen->logit = p->logit;
+    return true;
+}
+
+// Fails with STATUS_DATA if a position has no list, and its chosen token alone makes no row: because others have lists,
+// because it has no number, or because the run needs lists.
+static bool check_list(const struct json_reply *reply, const struct input_config *config,
+                       const struct reply_position *p, const struct reply_token *chosen, struct err *e)
+{
+    if (p->list)
+        return true;
+    if (reply->listed && chosen->logit > -INFINITY)
+        return err_set(e, STATUS_DATA,
+                       "position %zu of the reply has no list of tokens, as others have: a server that drafts tokens "
+                       "lists none for those that it accepts from the draft",
+                       p->index);
+    return (config->chosen_only && !reply->listed && chosen->logit > -INFINITY) ||
+           err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
+                   p->index, p->shape->request);
 }
 
 // Finds the chosen token in the list, and gives it the chosen token's id if it has none. Appends a chosen token that is
@@ -118,25 +154,21 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
 {
     assert(reply->next < reply->n);
     const struct reply_position *const p = &reply->position[reply->next++];
-    struct reply_token chosen = {.id = -1, .logit = NAN};
+    struct reply_token chosen;
     if (p->fresh)
         r->place.first = reply->first = r->number;
-    if (!p->list)
-        return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
-                       p->index, p->track->request);
-    if (!read_list(reply, p, e))
+    if (!read_chosen(p, &chosen, e) || !check_list(reply, config, p, &chosen, e))
         return false;
-    if (p->chosen && !reply_token_read(p->chosen, p->track->shape, false, &chosen))
-        return err_set(e, STATUS_DATA, "position %zu of the reply is not a token", p->index);
-    if (p->id >= 0)
-        chosen.id = p->id;
-    if (!isnan(p->logit))
-        chosen.logit = p->logit;
+    reply->n_tokens = 0;
+    if (p->list && !read_list(reply, p, e))
+        return false;
+    if (!mem_grow(&reply->token, &reply->tokens_cap, 1, sizeof *reply->token))
+        return err_from_fault(e, fault_memory());
     r->fresh = p->fresh;
     r->seq = reply->seq;
     if (p->fresh && p->n_before && !config->ranks)
         r->before = (struct tokens){reply->prompt + p->before, p->n_before};
-    r->facts = reply->masked ? ROW_MASKED : 0u;
+    r->facts = reply->facts;
     const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen, &r->facts);
     if (config->ranks && !number_by_rank(reply, e))
         return false;
@@ -157,6 +189,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
     if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
         return false;
-    r->logits.unlisted = r->logits.n == n_vocab ? token_list_complete(unlisted) : unlisted;
+    if (!p->logits) // a list of logits is the whole row
+        r->logits.unlisted = r->logits.n == n_vocab ? token_list_complete(unlisted) : unlisted;
     return true;
 }

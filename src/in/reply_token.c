@@ -16,49 +16,70 @@ int64_t reply_token_text_id(const char *text)
     return !strncmp(text, start, strlen(start)) ? reply_key_id(text + strlen(start)) : -1;
 }
 
-bool reply_token_read(const cJSON *value, enum token_shape shape, bool listed, struct reply_token *t)
+// Is a number of this name a probability?
+static bool is_probability(const char *name) { return name && !strncmp(name, "prob", 4); }
+
+// Takes a number: NaN if it is none, -inf if it is null. Returns false if there is a value of another type.
+static bool take_number(const cJSON *number, bool probability, struct reply_token *t)
 {
-    static const char *const texts[] = {"token", "tok_str", "content", "text"};
-    const cJSON *id = NULL, *number = NULL;
-    bool probability = false;
+    const float x = (float)cJSON_GetNumberValue(number);
+    t->logit = cJSON_IsNull(number) ? -INFINITY : probability ? libm_logf(x) : x;
+    return !number || !isnan(t->logit);
+}
+
+// Takes an id and a text. Returns false if the id is none, or if both are missing.
+static bool take_name(const cJSON *id, const cJSON *text, struct reply_token *t)
+{
+    id = cJSON_IsNull(id) ? NULL : id;
+    t->text = cJSON_GetStringValue(text);
+    t->id = id ? json_id(id) : t->text ? reply_token_text_id(t->text) : json_id(text);
+    return t->id >= 0 || (!id && (t->text || t->bytes));
+}
+
+static bool take_record(const cJSON *value, struct reply_token *t)
+{
+    const cJSON *const number = reply_named(value, reply_names.number);
+    t->bytes = json_array(value, "bytes");
+    return take_name(reply_named(value, reply_names.id), reply_named(value, reply_names.text), t) &&
+           take_number(number, number && is_probability(number->string), t);
+}
+
+static bool take_triple(const cJSON *value, struct reply_token *t)
+{
+    const cJSON *const number = cJSON_IsArray(value) ? value->child : NULL, *const id = number ? number->next : NULL;
+    return take_name(id, id ? id->next : NULL, t) && take_number(number, false, t);
+}
+
+bool reply_token_read(const cJSON *value, enum token_form form, struct reply_token *t)
+{
     *t = (struct reply_token){.id = -1, .logit = NAN};
-    switch (shape) {
-    case TOKEN_RECORD:
-        for (size_t i = 0; i < sizeof texts / sizeof *texts && !t->text; i++)
-            t->text = cJSON_GetStringValue(json_member(value, texts[i]));
-        t->bytes = json_array(value, "bytes");
-        id = json_member(value, "id");
-        number = cJSON_GetObjectItemCaseSensitive(value, "logprob");
-        probability = !number;
-        if (probability)
-            number = cJSON_GetObjectItemCaseSensitive(value, "prob");
-        break;
-    case TOKEN_TEXT:
-        t->text = listed ? value->string : cJSON_GetStringValue(value);
-        number = listed ? value : NULL;
-        break;
-    case TOKEN_ID:
-        t->id = listed ? reply_key_id(value->string) : json_id(value);
-        t->text = cJSON_GetStringValue(json_member(value, "decoded_token"));
-        number = cJSON_GetObjectItemCaseSensitive(value, "logprob");
-        break;
-    case TOKEN_TRIPLE:
-        number = cJSON_IsArray(value) ? value->child : NULL;
-        id = number ? number->next : NULL;
-        t->text = cJSON_GetStringValue(id ? id->next : NULL);
-        break;
+    if (form == TOKEN_RECORD)
+        return take_record(value, t);
+    if (form == TOKEN_TRIPLE)
+        return take_triple(value, t);
+    return take_name(NULL, value, t);
+}
+
+bool reply_token_listed(const cJSON *value, bool ids, struct reply_token *t)
+{
+    *t = (struct reply_token){.id = -1, .logit = NAN};
+    bool ok;
+    if (!value->string) {
+        ok = cJSON_IsArray(value) ? take_triple(value, t) : take_record(value, t);
+    } else {
+        const cJSON *const number = cJSON_IsObject(value) ? reply_named(value, reply_names.number) : value;
+        t->text = ids ? cJSON_GetStringValue(json_member(value, "decoded_token")) : value->string;
+        t->id = ids ? reply_key_id(value->string) : reply_token_text_id(value->string);
+        ok =
+            (!ids || t->id >= 0) && take_number(number, number && number != value && is_probability(number->string), t);
     }
-    if (id)
-        t->id = json_id(id);
-    else if (t->id < 0 && t->text)
-        t->id = reply_token_text_id(t->text);
-    if (t->id < 0 && (id || (!t->text && !t->bytes)))
-        return false;
-    const float x = (float)cJSON_GetNumberValue(number); // NaN if it is no number
-    t->logit = probability ? libm_logf(x) : x;
-    if (cJSON_IsNull(number))
-        t->logit = -INFINITY;
-    return !isnan(t->logit) || (!number && !listed);
+    return ok && !isnan(t->logit);
+}
+
+bool reply_token_pair(const cJSON *id, const cJSON *number, bool probability, struct reply_token *t)
+{
+    *t = (struct reply_token){.id = -1, .logit = NAN};
+    return take_name(cJSON_IsString(id) ? NULL : id, id, t) && take_number(number, probability, t) && !isnan(t->logit);
 }
 
 bool reply_token_same(const struct reply_token *a, const struct reply_token *b)

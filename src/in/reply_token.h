@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: MIT
-// One token in a server's reply, in each shape that servers write. Field names are those of llama-server (its README;
-// server-task.cpp), OpenAI's API reference, vLLM (protocol.py), SGLang (meta_info) and Ollama (api/types.go).
+// One token in a server's reply, in each form of reply_shapes.h.
 #ifndef SAMPL_IN_REPLY_TOKEN_H
 #define SAMPL_IN_REPLY_TOKEN_H
 
 #include "base/builder.h"
-
-struct cJSON;
-
-enum token_shape {
-    TOKEN_RECORD, // {"token", "tok_str", "content" or "text", "id"?, "bytes"?, "logprob" or "prob"}; a list: an array
-    TOKEN_TEXT,   // a string; a list is an object from text to number
-    TOKEN_ID,     // a number; a list is an object from id to record, and the chosen token comes first
-    TOKEN_TRIPLE, // [logprob, id, text]; a list is an array of them
-};
+#include "in/reply_shapes.h"
 
 // Points into the reply.
 struct reply_token {
-    int64_t id;                // -1: not known
-    const char *text;          // NULL: none
-    const struct cJSON *bytes; // array, or NULL
-    float logit;               // NaN: the reply does not have it
+    int64_t id;         // -1: not known
+    const char *text;   // NULL: none
+    const cJSON *bytes; // array, or NULL
+    float logit;        // NaN: the reply does not have it
 };
 
-// Reads an element of a list (listed), or the chosen token. An element of a list must have a logit; null is -inf (a
-// masked token). Returns false if value does not have that shape.
-bool reply_token_read(const struct cJSON *value, enum token_shape shape, bool listed, struct reply_token *t);
+// Reads a chosen token in this form. Returns false if value does not have it.
+bool reply_token_read(const cJSON *value, enum token_form form, struct reply_token *t);
+
+// Reads an element of a list: an object, a [logprob, id, text] or, in an object, a member. ids: the members' names are
+// ids. An element must have a logit; null is -inf (a masked token). Returns false if value is no such element.
+bool reply_token_listed(const cJSON *value, bool ids, struct reply_token *t);
+
+// Returns the id and the number of two columns' elements; a text stands in place of an id. Returns false if they are
+// none.
+bool reply_token_pair(const cJSON *id, const cJSON *number, bool probability, struct reply_token *t);
 
 // Returns true if two tokens have the same id; without ids, the same bytes; without bytes, the same text.
 bool reply_token_same(const struct reply_token *a, const struct reply_token *b);

@@ -16,17 +16,16 @@ enum run_note {
     NOTE_BIASES,
     NOTE_WIDTHS,
     NOTE_HISTORY,
-    NOTE_NUMBERS,
     NOTE_LOGITS,
     NOTE_FACTOR,
-    NOTE_MASK,
     NOTE_ZERO,
     NOTE_CLIPPED,
-    HISTORY_CHOSEN
+    HISTORY_CHOSEN,
+    NOTE_FACTS // and those behind it: of fact_messages
 };
 
 // Adds the kind to the set *noted of bits. Returns whether it is new there.
-static bool note_new(unsigned *noted, enum run_note kind)
+static bool note_new(unsigned *noted, unsigned kind)
 {
     const unsigned bit = 1u << kind;
     const bool first = !(*noted & bit);
@@ -149,16 +148,29 @@ static void note_own_history(const struct job *j, unsigned *noted, const struct 
     builder_free(&names);
 }
 
+static const struct {
+    enum row_fact fact;
+    const char *format;
+} fact_messages[] = {
+    {ROW_TWO_NUMBERS, "%s: row %" PRIu64 " lists the chosen token with two numbers; the larger number is used"},
+    {ROW_MASKED, "%s: row %" PRIu64 " is of a reply with a sampling mask, which is ignored: the chain here filters"},
+    {ROW_ASIDE, "%s: row %" PRIu64 " is of a reply with tokens of its reasoning or refusal: the rows are those of "
+                "reasoning, content and refusal, in this order"},
+    {ROW_IDS_UNUSED,
+     "%s: row %" PRIu64 " is of a reply with another number of ids than of tokens; the ids are not used"},
+    {ROW_ONE_LIST, "%s: row %" PRIu64 ": an array of ids and one of numbers are read as the list of one position"},
+    {ROW_PROMPT_NUMBERS,
+     "%s: row %" PRIu64 " is of a reply whose prompt has log-probabilities without lists; they are not used"},
+};
+enum { N_FACTS = sizeof fact_messages / sizeof *fact_messages };
+
 // Notes what is special in the rows of servers' replies.
 static void note_reply(const struct job *j, unsigned *noted, const struct seen *s)
 {
     const struct input_row *const row = s->row;
-    if (row->facts & ROW_TWO_NUMBERS && note_new(noted, NOTE_NUMBERS))
-        message_note("%s: row %" PRIu64 " lists the chosen token with two numbers; the larger number is used",
-                     row->file, row->in_file);
-    if (row->facts & ROW_MASKED && note_new(noted, NOTE_MASK))
-        message_note("%s: row %" PRIu64 " is of a reply with a sampling mask, which is ignored: the chain here filters",
-                     row->file, row->in_file);
+    for (unsigned i = 0; i < N_FACTS; i++)
+        if (row->facts & fact_messages[i].fact && note_new(noted, NOTE_FACTS + i))
+            message_note(fact_messages[i].format, row->file, row->in_file);
     if (row->logits.unlisted.logits && note_new(noted, NOTE_LOGITS))
         message_note("%s: row %" PRIu64
                      " lists probabilities that add up to more than 1.02; the numbers are used as logits",

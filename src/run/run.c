@@ -148,6 +148,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .texts = shows_texts(j) ? texts : NULL,
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .recorded = j->follows == FOLLOWS_RECORDED,
+                                 .chosen_only = j->args->emit == EMIT_SCORE,
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
                                  .lines = a->skip_bad,
