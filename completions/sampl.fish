@@ -120,6 +120,7 @@ complete -c sampl -l report -d 'with --against, print how far the raw rows agree
 complete -c sampl -l diff -d 'print the rows where variants choose otherwise; with N, the N rows that overlap least'
 complete -c sampl -l on-error -x -a 'stop skip' -d 'what to do at a bad row; skip continues with the next row'
 complete -c sampl -l preset -r -a '(sampl --list-presets 2>/dev/null)' -d 'read options from a preset; a name of --list-presets, or a file, also of another program'
+complete -c sampl -l strict-grammar -d 'refuse a grammar or schema that llama.cpp refuses'
 complete -c sampl -l lenient -d 'leave out settings of a preset that sampl does not have; with a warning; otherwise they are an error'
 complete -c sampl -l list-presets -d 'list the presets and exit'
 complete -c sampl -l print-chain -x -a 'text json llama server preset' -d 'print the chain and exit'

@@ -127,3 +127,9 @@ prepare() {
         [[ $output == *'too deep' ]]
     done
 }
+
+# tests/cases/accepts.jsonl has answers of llama.cpp v0.5.0 to grammars and schemas of our own, and to random ones.
+@test "schema: --strict-grammar takes exactly the grammars and schemas that llama.cpp took, and names a place in others" {
+    need python3
+    /usr/bin/python3 "$ROOT/tests/accepts.py" "$SAMPL" "$ROOT/samples/austen.gguf" "$ROOT/tests/cases/accepts.jsonl" "$STEP" "$START"
+}

@@ -145,6 +145,7 @@ struct recipes {
     const struct vocab *vocab; // &texts once a vocabulary is loaded; NULL before
     struct trie *trie;         // of the vocabulary; NULL before recipes_trie
     struct shared_set recipe, part[PARTS];
+    bool strict_grammar;  // a grammar or schema that llama.cpp refuses is an error, not a note
     bool lenient;         // unknown names of samplers are left out, with a warning
     struct builder notes; // on drafts (base/note.h); the program prints and clears them
 

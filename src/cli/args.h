@@ -82,6 +82,7 @@ struct args {
     int64_t diff; // rows; NO_NUMBER: all that differ, 0: no --diff
 
     bool lenient;
+    bool strict_grammar;
     struct words texts;    // of presets, malloc'ed; other members point into them
     struct words left_out; // of each preset of which there is something to say: its file, a list of the settings that
                            // no option gives, a note, and a note for runs with a prompt (SAID words); "": none

@@ -117,6 +117,7 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *give
 {
     struct args a = *given; // whose lists stay the caller's
     r->lenient = a.lenient;
+    r->strict_grammar = a.strict_grammar;
     if (!leave_out_of_presets(r, &a, e))
         return NULL;
     const struct recipe *recipe = recipe_from_typed(r, &a.typed, add_files, &a, e);

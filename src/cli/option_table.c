@@ -276,6 +276,8 @@ static const struct option_row others[] = {
 
     {"preset", COMMON, .metavar = "NAME", OTHER, .kind = OPTION_PRESET,
      .help = "read options from a preset; a name of --list-presets, or a file, also of another program"},
+    {"strict-grammar", OTHER, FLAG(strict_grammar),
+     .help = "refuse a grammar or schema that llama.cpp refuses"},
     {"lenient", OTHER, FLAG(lenient),
      .help = "leave out settings of a preset that sampl does not have; with a warning; otherwise they are an error"},
     {"list-presets", COMMON, OTHER, ACTION(ACTION_LIST_PRESETS), .help = "list the presets and exit"},

@@ -15,6 +15,7 @@ struct rule_check {
     uint32_t low;       // the least number that the rule leads to outside finished components
     uint32_t first_use; // an element that uses the rule, + 1; 0: none
     bool shows;         // can begin with a terminal; known of rules in finished components
+    bool gone;          // llama.cpp's search for left recursion knows that the rule can be empty
 };
 
 // What is known of an element that uses a rule.
@@ -34,6 +35,10 @@ struct step {
     size_t alt, at;
 };
 
+// Which rules come first in a rule: those of the first elements of its alternatives; those that llama.cpp's search for
+// left recursion looks at; or all that can come first.
+enum reach { REACH_FIRST, REACH_LLAMA, REACH_ALL };
+
 struct check {
     struct grammar *g;
     struct rule_check *rule; // [g->n_rules]
@@ -43,8 +48,8 @@ struct check {
     struct step *path;       // [n_path <= g->n_rules]
     size_t n_path, n_todo;
     uint32_t n_seen;
-    uint32_t stuck;  // a rule that only comes to itself, or NO_COMPONENT
-    bool first_only; // follow only the first element of each alternative
+    uint32_t stuck; // a rule that only comes to itself, or NO_COMPONENT
+    enum reach reach;
 };
 
 static void mark_empty(struct check *c, uint32_t rule)
@@ -89,6 +94,29 @@ static void find_empty(struct check *c)
         }
 }
 
+// Finds the rules of which llama.cpp's search for left recursion knows that they can be empty: an alternative has no
+// element. Rules that stand for their elements can be empty if each of these is such a rule.
+static void find_gone(struct check *c)
+{
+    const struct grammar *const g = c->g;
+    for (int inlined = 0; inlined < 2; inlined++)
+        for (size_t r = 0; r < g->n_rules; r++) {
+            const struct grammar_rule *const rule = &g->rule[r];
+            for (size_t a = rule->first_alt; a < rule->first_alt + rule->n_alts && rule->inlined == inlined; a++) {
+                const struct element *e = &g->element[g->alt[a]];
+                while (inlined && e->type == ELEMENT_RULE && c->rule[e->value].gone)
+                    e++;
+                c->rule[r].gone = c->rule[r].gone || e->type == ELEMENT_END;
+            }
+        }
+}
+
+// Can what follows an element that uses a rule come first, too?
+static bool passes(const struct check *c, uint32_t rule)
+{
+    return c->reach == REACH_ALL ? c->g->rule[rule].empty : c->reach == REACH_LLAMA && c->rule[rule].gone;
+}
+
 // Returns the next element that uses a rule and can come first in the step's rule; NULL: there are no more.
 static const struct element *next_first(const struct check *c, struct step *s)
 {
@@ -96,7 +124,7 @@ static const struct element *next_first(const struct check *c, struct step *s)
     const struct grammar_rule *const r = &g->rule[s->rule];
     for (; s->alt < r->n_alts; s->alt++, s->at = 0) {
         const struct element *const e = &g->element[g->alt[r->first_alt + s->alt]] + s->at;
-        if (e->type != ELEMENT_RULE || (s->at && (c->first_only || !g->rule[e[-1].value].empty)))
+        if (e->type != ELEMENT_RULE || (s->at && !passes(c, e[-1].value)))
             continue;
         s->at++;
         return e;
@@ -196,7 +224,8 @@ static bool no_left_recursion(struct check *c, size_t *bad)
         *bad = r;
         for (const struct element *e; (e = next_first(c, &s));) {
             assert(g->rule[r].component >= g->rule[e->value].component);
-            if (g->rule[r].component == g->rule[e->value].component && (c->first_only || e[1].type != ELEMENT_END))
+            if (g->rule[r].component == g->rule[e->value].component &&
+                (c->reach != REACH_ALL || e[1].type != ELEMENT_END))
                 return false;
         }
     }
@@ -206,11 +235,14 @@ static bool no_left_recursion(struct check *c, size_t *bad)
 // Is no rule left-recursive? False: *bad is.
 static bool find_no_recursion(struct check *c, size_t *bad)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        c->first_only = !pass;
-        if (!no_left_recursion(c, bad))
-            return false;
-    }
+    c->reach = REACH_FIRST;
+    if (!no_left_recursion(c, bad))
+        return false;
+    c->reach = REACH_LLAMA;
+    c->g->loops = no_left_recursion(c, bad) ? c->g->n_rules : *bad;
+    c->reach = REACH_ALL; // the last: its components remain
+    if (!no_left_recursion(c, bad))
+        return false;
     *bad = c->stuck;
     return c->stuck == NO_COMPONENT;
 }
@@ -225,8 +257,10 @@ bool rules_check(struct grammar *g, size_t *bad, struct err *e)
                       .path = calloc(g->n_rules, sizeof *c.path)};
     const bool memory = c.rule && c.use && c.alt && c.todo && c.path, defined = memory && list_uses(&c, bad);
     assert(g->start < g->n_elements);
-    if (defined)
+    if (defined) {
         find_empty(&c);
+        find_gone(&c);
+    }
     const bool ok = defined && find_no_recursion(&c, bad);
     if (!memory)
         err_from_fault(e, fault_memory());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reader of GBNF text: a recursive descent. GRAMMAR_MOST_DEPTH limits the nesting of groups, and so the recursion.
-// Groups and repetitions become rules of their own, so that alternatives consist only of elements.
+// The reader of GBNF text. Groups and repetitions become rules of their own, so that alternatives consist only of
+// elements.
 #include "grammar/gbnf.h"
 
 #include "base/mem.h"
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_RULE UINT32_MAX
+#define NO_RULE  UINT32_MAX
+#define NO_PLACE SIZE_MAX // the fault has no place in the text
 
 // ---- rules
 
@@ -30,6 +31,7 @@ static uint32_t add_rule(struct gbnf *p, const char *name, size_t len)
 static uint32_t add_part_rule(struct gbnf *p)
 {
     const struct grammar_rule owner = p->g->rule[p->owner];
+    p->n_names++;
     return add_rule(p, owner.name, owner.len);
 }
 
@@ -81,9 +83,12 @@ static uint32_t read_name(struct gbnf *p)
     uint32_t rule = len ? find_rule(p, start, len) : NO_RULE;
     if (!len)
         gbnf_fail(p, start, "the name of a rule is expected here");
-    else if (rule == NO_RULE && (rule = add_rule(p, start, len)) != NO_RULE &&
-             !hash_add(&p->names, hash_bytes(start, len), rule))
-        gbnf_memory(p);
+    else if (rule == NO_RULE) {
+        rule = add_rule(p, start, len);
+        p->n_names++;
+        if (rule != NO_RULE && !hash_add(&p->names, hash_bytes(start, len), rule))
+            gbnf_memory(p);
+    }
     return rule;
 }
 
@@ -99,7 +104,10 @@ static void repeat_item(struct gbnf *p, size_t item, uint32_t least, uint32_t mo
     assert(item < p->n_work && least <= most);
     if (p->n_work - item != 1) {
         const uint32_t rule = add_part_rule(p);
+        p->n_names--; // llama.cpp repeats the elements themselves
         define(p, rule, item);
+        if (!p->fault.status)
+            p->g->rule[rule].inlined = true;
         gbnf_push(p, ELEMENT_RULE, rule);
     }
     const struct element one = p->work[item];
@@ -129,35 +137,65 @@ static uint32_t read_bound(struct gbnf *p)
     return bound;
 }
 
-// Reads an operator * + ? or {m}, {m,}, {m,n}, and applies it to the work from `item` on. As in llama.cpp, an n above
+// Records that llama.cpp refuses the grammar for what stands at `from` in a rule, unless there was another cause.
+__attribute__((format(printf, 4, 5))) static void refuse(struct gbnf *p, const char *from, uint32_t rule,
+                                                         const char *format, ...)
+{
+    struct grammar_refusal *const r = &p->refusal;
+    const struct grammar_rule *const in = &p->g->rule[rule];
+    struct err where;
+    va_list args;
+    if (r->err.status)
+        return;
+    r->at = (size_t)(from - p->text);
+    r->err.status = STATUS_USAGE;
+    va_start(args, format);
+    err_text(r->err.text, sizeof r->err.text, format, args);
+    va_end(args);
+    const struct gbnf_place at = gbnf_place(p, r->at);
+    err_set(&where, STATUS_USAGE, "line %zu, column %zu, in the rule %.*s", at.line, at.column,
+            err_clip_part(in->name, in->len, RULE_SHOWN), in->name);
+    memcpy(r->place, where.text, strlen(where.text) + 1);
+}
+
+// Reads an operator * + ? or {m}, {m,}, {m,n}, and applies it to the item. As in llama.cpp, an n above
 // GRAMMAR_MOST_REPEATS is no bound.
-static void read_repetition(struct gbnf *p, size_t item)
+static void read_repetition(struct gbnf *p, struct gbnf_item *item)
 {
     const char *const start = p->at;
     const char kind = *p->at++;
     uint32_t least = kind == '+', most = kind == '?' ? 1 : UINT32_MAX;
-    if (item == p->n_work)
+    if (item->from == p->n_work)
         gbnf_fail(p, start, "there is nothing to repeat before '%.*s'", GBNF_FROM(p, start));
     if (kind == '{') {
-        gbnf_skip_space(p, p->depth);
+        gbnf_skip_space(p, p->n_groups);
         const char *const bound = p->at;
         least = most = read_bound(p);
         if (least > GRAMMAR_MOST_REPEATS)
             gbnf_fail(p, bound, "at least '%.*s' repetitions are too many, the most is %d", GBNF_FROM(p, bound),
                       GRAMMAR_MOST_REPEATS);
-        gbnf_skip_space(p, p->depth);
+        gbnf_skip_space(p, p->n_groups);
         if (gbnf_pass(p, ',')) {
-            gbnf_skip_space(p, p->depth);
+            gbnf_skip_space(p, p->n_groups);
             most = gbnf_byte(p) == '}' ? UINT32_MAX : read_bound(p);
-            gbnf_skip_space(p, p->depth);
+            gbnf_skip_space(p, p->n_groups);
         }
         if (!gbnf_pass(p, '}'))
             gbnf_fail(p, p->at, "a repetition is {m}, {m,} or {m,n}");
         if (least > most)
             gbnf_fail(p, start, "the repetition '%.*s' has its bounds in the wrong order", GBNF_FROM(p, start));
     }
-    if (!p->fault.status)
-        repeat_item(p, item, least, most > GRAMMAR_MOST_REPEATS ? UINT32_MAX : most);
+    if (most > GRAMMAR_MOST_REPEATS)
+        most = UINT32_MAX;
+    const uint32_t count = most != UINT32_MAX && most ? most : least ? least : 1;
+    if (p->fault.status)
+        return;
+    if (item->rules * count > GRAMMAR_MOST_REPEATS)
+        refuse(p, start, p->owner, "%" PRIu32 " repetition%s of a group of %" PRIu64 " rules %s more than %d", count,
+               count > 1 ? "s" : "", item->rules, count > 1 ? "are" : "is", GRAMMAR_MOST_REPEATS);
+    else
+        item->rules *= count;
+    repeat_item(p, item->from, least, most);
 }
 
 // ---- the grammar
@@ -172,63 +210,75 @@ static void unexpected(struct gbnf *p)
     gbnf_fail(p, start, "'%.*s' is not expected here", GBNF_FROM(p, start));
 }
 
-static void read_alternatives(struct gbnf *p);
-
-// Reads a group; the cursor is behind its parenthesis.
-static void read_group(struct gbnf *p)
+// Opens a group; the cursor is behind its parenthesis.
+static void open_group(struct gbnf *p)
 {
-    const char *const start = p->at - 1;
-    const size_t from = p->n_work;
-    const uint32_t rule = add_part_rule(p);
-    if (++p->depth > GRAMMAR_MOST_DEPTH)
-        gbnf_fail(p, start, "groups are nested more than %d deep", GRAMMAR_MOST_DEPTH);
+    const struct gbnf_group group = {
+        .open = p->at - 1, .from = p->n_work, .names_before = p->n_names, .rule = add_part_rule(p)};
+    if (!mem_push(&p->group, &p->n_groups, &p->group_cap, &group, sizeof group))
+        gbnf_memory(p);
     gbnf_skip_space(p, true);
-    read_alternatives(p);
-    if (!gbnf_byte(p))
-        gbnf_fail(p, start, "this group has no closing ')'");
-    else if (!gbnf_pass(p, ')'))
-        unexpected(p);
-    p->depth--;
-    define(p, rule, from);
-    gbnf_push(p, ELEMENT_RULE, rule);
 }
 
-// Reads items and operators until another character comes.
-static void read_sequence(struct gbnf *p)
+// Closes the newest group and makes it an item of the group around it.
+static void close_group(struct gbnf *p, struct gbnf_item *item)
 {
-    size_t newest = p->n_work; // index of the last item's elements in the work
-    for (;; gbnf_skip_space(p, p->depth)) {
-        const unsigned char c = gbnf_byte(p);
-        if (c && strchr("*+?{", c)) {
-            read_repetition(p, newest);
-            continue;
-        }
-        newest = p->n_work;
-        if (gbnf_pass(p, '"'))
-            gbnf_read_literal(p);
-        else if (gbnf_pass(p, '['))
-            gbnf_read_class(p);
-        else if (gbnf_pass(p, '('))
-            read_group(p);
-        else if (gbnf_pass(p, '.'))
-            gbnf_push_range(p, 1, CHAR_MAX_VALUE);
-        else if (c == '<' || c == '!')
-            gbnf_read_token(p);
-        else if (in_name(c))
-            gbnf_push(p, ELEMENT_RULE, read_name(p));
-        else
-            return;
-    }
+    const struct gbnf_group group = p->group[--p->n_groups];
+    define(p, group.rule, group.from);
+    *item = (struct gbnf_item){.from = p->n_work, .rules = p->n_names - group.names_before};
+    gbnf_push(p, ELEMENT_RULE, group.rule);
 }
 
+// Reads one item that is no group. False: another character comes.
+static bool read_single(struct gbnf *p)
+{
+    const unsigned char c = gbnf_byte(p);
+    if (gbnf_pass(p, '"'))
+        gbnf_read_literal(p);
+    else if (gbnf_pass(p, '['))
+        gbnf_read_class(p);
+    else if (gbnf_pass(p, '.'))
+        gbnf_push_range(p, 1, CHAR_MAX_VALUE);
+    else if (c == '<' || c == '!')
+        gbnf_read_token(p);
+    else if (in_name(c))
+        gbnf_push(p, ELEMENT_RULE, read_name(p));
+    else
+        return false;
+    return true;
+}
+
+// Reads the alternatives of a rule.
 static void read_alternatives(struct gbnf *p)
 {
-    read_sequence(p);
-    while (gbnf_pass(p, '|')) {
-        gbnf_push(p, ELEMENT_END, 0);
-        gbnf_skip_space(p, true);
-        read_sequence(p);
+    struct gbnf_item item = {.from = p->n_work};
+    for (;;) {
+        const unsigned char c = gbnf_byte(p);
+        const size_t from = p->n_work;
+        bool newlines = p->n_groups;
+        if (c && strchr("*+?{", c)) {
+            read_repetition(p, &item);
+        } else if (gbnf_pass(p, '(')) {
+            open_group(p);
+            item.from = p->n_work;
+        } else if (p->n_groups && gbnf_pass(p, ')')) {
+            close_group(p, &item);
+            newlines = p->n_groups;
+        } else if (gbnf_pass(p, '|')) {
+            gbnf_push(p, ELEMENT_END, 0);
+            item.from = p->n_work;
+            newlines = true;
+        } else if (read_single(p)) {
+            item = (struct gbnf_item){.from = from, .rules = 1};
+        } else {
+            break;
+        }
+        gbnf_skip_space(p, newlines);
     }
+    if (p->n_groups && !gbnf_byte(p))
+        gbnf_fail(p, p->group[p->n_groups - 1].open, "this group has no closing ')'");
+    else if (p->n_groups)
+        unexpected(p);
 }
 
 static void read_rule(struct gbnf *p)
@@ -238,11 +288,8 @@ static void read_rule(struct gbnf *p)
     if (p->fault.status)
         return;
     struct grammar_rule *const rule = &p->g->rule[p->owner];
-    if (rule->n_alts && !p->twice.status) {
-        err_set(&p->twice, STATUS_USAGE, "the rule '%.*s' is defined again; the last definition is used",
-                GBNF_FROM(p, start));
-        gbnf_place(p, start, &p->twice);
-    }
+    if (rule->n_alts)
+        gbnf_warn(p, start, "the rule '%.*s' is defined again; the last definition is used", GBNF_FROM(p, start));
     rule->name = start;
     gbnf_skip_space(p, false);
     if (p->end - p->at >= 3 && !memcmp(p->at, "::=", 3))
@@ -264,16 +311,23 @@ static void finish(struct gbnf *p)
     size_t rule = 0;
     if (root == NO_RULE) {
         err_set(&p->fault, STATUS_USAGE, "no rule is named root");
+        p->fault_at = NO_PLACE;
         return;
     }
     p->g->start = (uint32_t)p->g->n_elements;
     gbnf_push(p, ELEMENT_RULE, root);
     define(p, add_rule(p, p->text, 0), 0);
-    if (!p->fault.status && !rules_check(p->g, &rule, &p->fault) && p->fault.status == STATUS_USAGE)
-        gbnf_place(p, p->g->rule[rule].name, &p->fault);
+    if (p->fault.status)
+        return;
+    if (!rules_check(p->g, &rule, &p->fault))
+        p->fault_at = (size_t)(p->g->rule[rule].name - p->text);
+    else if (p->g->loops < p->g->n_rules)
+        refuse(p, p->g->rule[p->g->loops].name, (uint32_t)p->g->loops,
+               "a repetition or rule that can come back to itself before it reads anything counts as left recursion");
 }
 
-struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct err *e)
+struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *v, struct grammar_refusal *refusal,
+                              struct err *e)
 {
     struct gbnf p = {.v = v, .text = text, .at = text, .end = text + len};
     const char *const nul = len ? memchr(text, 0, len) : NULL;
@@ -289,9 +343,15 @@ struct grammar *grammar_parse(const char *text, size_t len, const struct vocab *
     if (!p.fault.status)
         finish(&p);
     free(p.work);
+    free(p.group);
     ranges_free(&p.ranges);
     hash_free(&p.names);
-    *e = p.fault.status ? p.fault : p.twice;
+    *refusal = p.refusal;
+    if (p.fault.status)
+        *refusal = (struct grammar_refusal){.err = p.fault, .at = p.fault_at};
+    if (p.fault.status == STATUS_USAGE && p.fault_at != NO_PLACE)
+        gbnf_prefix(&p, p.fault_at, &p.fault);
+    *e = p.fault.status ? p.fault : p.warning;
     if (!p.fault.status)
         return p.g;
     grammar_free(p.g);

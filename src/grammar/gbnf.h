@@ -6,25 +6,55 @@
 
 #include "grammar/rules.h"
 
+// A line and a column, from 1, in characters.
+struct gbnf_place {
+    size_t line, column;
+};
+
+// A group that is open.
+struct gbnf_group {
+    const char *open;    // its parenthesis
+    size_t from;         // where its elements begin in the work
+    size_t names_before; // n_names when it was opened
+    uint32_t rule;
+};
+
+// The last item, to which an operator applies.
+struct gbnf_item {
+    size_t from;    // where its elements begin in the work; at the end of the work: there is no item
+    uint64_t rules; // what llama.cpp multiplies by the repetitions to bound a grammar: 1, for a group the names that it
+                    // brought, and for a repetition the repetitions times the item
+};
+
 struct gbnf {
     struct grammar *g;
     const struct vocab *v; // may be NULL
     const char *text, *at, *end;
-    struct err fault;     // the first; of STATUS_OK: none
-    struct err twice;     // a warning of the first rule that is defined again
-    struct element *work; // [n_work] elements of the rules being read, those of inner groups last
+    struct err fault;               // the first; of STATUS_OK: none
+    size_t fault_at;                // where, in text
+    struct grammar_refusal refusal; // the first thing for which llama.cpp refuses the grammar, but sampl does not
+    struct err warning;             // the first
+    struct element *work;           // [n_work] elements of the rules being read, those of inner groups last
     size_t n_work, work_cap;
+    struct gbnf_group *group; // [n_groups] those that are open, the innermost last
+    size_t n_groups, group_cap;
     struct hash_table names; // rules that have a name of their own
+    size_t n_names;          // names that llama.cpp has given so far: of rules, groups and repetitions
     struct ranges ranges;    // scratch: the ranges of a class
     uint32_t owner;          // the rule that is being defined
-    unsigned depth;          // number of open groups
 };
 
-// Puts the line and the column of `from` before an error.
-void gbnf_place(const struct gbnf *p, const char *from, struct err *e);
+// Returns where text[at] stands.
+struct gbnf_place gbnf_place(const struct gbnf *p, size_t at);
+
+// Puts the place of text[at] before an error.
+void gbnf_prefix(const struct gbnf *p, size_t at, struct err *e);
 
 // Reports a fault at `from`, unless one was reported before, and moves the cursor to the end.
 __attribute__((format(printf, 3, 4))) void gbnf_fail(struct gbnf *p, const char *from, const char *format, ...);
+
+// Warns of what stands at `from`, unless there is a warning.
+__attribute__((format(printf, 3, 4))) void gbnf_warn(struct gbnf *p, const char *from, const char *format, ...);
 
 // Quotes the text from `from` to the cursor, for "%.*s".
 #define GBNF_FROM(p, from) err_clip_part((from), (size_t)((p)->at - (from)), RULE_SHOWN), (from)

@@ -8,19 +8,25 @@
 #include <inttypes.h>
 #include <string.h>
 
-void gbnf_place(const struct gbnf *p, const char *from, struct err *e)
+struct gbnf_place gbnf_place(const struct gbnf *p, size_t at)
 {
-    size_t line = 1, column = 1; // in characters
-    assert(p->text <= from && from <= p->at && p->at <= p->end);
-    for (const char *c = p->text; c < from; c++) {
+    struct gbnf_place place = {1, 1};
+    assert(p->text + at <= p->end);
+    for (const char *c = p->text; c < p->text + at; c++) {
         if (*c == '\n') {
-            line++;
-            column = 1;
+            place.line++;
+            place.column = 1;
         } else if ((*c & 0xc0) != 0x80) {
-            column++;
+            place.column++;
         }
     }
-    err_prefix(e, "line %zu, column %zu", line, column);
+    return place;
+}
+
+void gbnf_prefix(const struct gbnf *p, size_t at, struct err *e)
+{
+    const struct gbnf_place place = gbnf_place(p, at);
+    err_prefix(e, "line %zu, column %zu", place.line, place.column);
 }
 
 void gbnf_fail(struct gbnf *p, const char *from, const char *format, ...)
@@ -32,8 +38,20 @@ void gbnf_fail(struct gbnf *p, const char *from, const char *format, ...)
     va_start(args, format);
     err_text(p->fault.text, sizeof p->fault.text, format, args);
     va_end(args);
-    gbnf_place(p, from, &p->fault);
+    p->fault_at = (size_t)(from - p->text);
     p->at = p->end;
+}
+
+void gbnf_warn(struct gbnf *p, const char *from, const char *format, ...)
+{
+    va_list args;
+    if (p->warning.status)
+        return;
+    p->warning.status = STATUS_USAGE;
+    va_start(args, format);
+    err_text(p->warning.text, sizeof p->warning.text, format, args);
+    va_end(args);
+    gbnf_prefix(p, (size_t)(from - p->text), &p->warning);
 }
 
 void gbnf_memory(struct gbnf *p)
@@ -168,6 +186,7 @@ void gbnf_read_class(struct gbnf *p)
 {
     const char *const start = p->at - 1;
     const bool negated = gbnf_pass(p, '^');
+    bool empty = true;
     p->ranges.n = 0;
     while (gbnf_byte(p) && gbnf_byte(p) != ']') {
         const char *const range = p->at;
@@ -178,15 +197,17 @@ void gbnf_read_class(struct gbnf *p)
             last = read_char(p);
         }
         if (first > last)
-            gbnf_fail(p, range, "the range '%.*s' ends before it begins", GBNF_FROM(p, range));
+            gbnf_warn(p, range, "the range '%.*s' ends before it begins: it holds no character", GBNF_FROM(p, range));
         else
             add_range(p, first, last);
+        empty = false;
     }
     if (!gbnf_pass(p, ']'))
         gbnf_fail(p, start, "this character class has no closing ']'");
-    if (!p->ranges.n)
-        gbnf_fail(p, start, "'%.*s' holds no character", GBNF_FROM(p, start));
-    push_class(p, negated);
+    if (empty)
+        gbnf_warn(p, start, "'%.*s' holds no character: llama.cpp takes it for an empty text", GBNF_FROM(p, start));
+    else
+        push_class(p, negated);
 }
 
 // ---- tokens
@@ -204,8 +225,10 @@ void gbnf_read_token(struct gbnf *p)
         id = gbnf_read_count(p);
         if (p->at == digits || !gbnf_pass(p, ']') || !gbnf_pass(p, '>'))
             gbnf_fail(p, start, "a token is <[id]> or <text>");
-        if (id >= (p->v ? p->v->n : VOCAB_NONE))
-            gbnf_fail(p, start, "the vocabulary has no token '%.*s'", GBNF_FROM(p, start));
+        if (id == VOCAB_NONE)
+            gbnf_fail(p, start, "'%.*s' is no token's id", GBNF_FROM(p, start));
+        else if (p->v && id >= p->v->n)
+            gbnf_warn(p, start, "the vocabulary has no token '%.*s'", GBNF_FROM(p, start));
     } else {
         while (gbnf_byte(p) && *p->at != '>' && *p->at != '\n')
             p->at++;

@@ -26,6 +26,7 @@ struct grammar_rule {
     size_t first_alt, n_alts; // in grammar.alt; n_alts 0: the rule is not defined (yet)
     size_t len;
     const char *name; // [len] in the text, valid while it is read; a group has the name of the rule around it
+    bool inlined;     // stands for its elements, several, where they are repeated; llama.cpp has no such rule
     // set by rules_check:
     bool empty;         // can be empty
     uint32_t component; // equal for rules that can begin with each other; higher than those of the rule's first rules
@@ -40,6 +41,7 @@ struct grammar {
     size_t n_rules, rule_cap;
     uint32_t start; // an element: a reference to the rule root, alone in its alternative
     uint32_t n_components;
+    size_t loops; // set by rules_check: a rule that llama.cpp, but not sampl, calls left-recursive; n_rules: none
     struct intern class; // character classes: tidy ranges within 1..CHAR_MAX_VALUE, two words each
 };
 

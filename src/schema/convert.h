@@ -110,6 +110,10 @@ bool constant_text(const cJSON *value, struct builder *to);
 // Appends a string or a name as llama.cpp writes it, in quotes.
 void string_text(const char *s, struct builder *to);
 
+// schema.c
+
+void convert_free(struct convert *c);
+
 // convert.c
 
 // Reports a fault at an item of the document, unless a fault was reported before. The format has the path to the item
@@ -164,6 +168,10 @@ uint32_t object_expr(struct convert *c, const cJSON *schema);
 uint32_t all_of_expr(struct convert *c, const cJSON *schema);
 uint32_t pattern_expr(struct convert *c, const cJSON *pattern);
 uint32_t integer_expr(struct convert *c, const cJSON *schema);
+
+// Reads the counts of a repetition, behind its opening brace: {n} {n,} {,m} {,} {n,m}. INT32_MAX: no limit. Moves *at
+// behind the closing brace. False: llama.cpp does not follow it.
+bool pattern_counts(const char **at, const char *end, long *min, long *max);
 
 // print.c
 

@@ -124,4 +124,6 @@ static bool path(const cJSON *from, const cJSON *item, struct builder *to)
     return false;
 }
 
+void schema_path(const cJSON *schema, const cJSON *item, struct builder *to) { path(schema, item, to); }
+
 void document_path(const struct convert *c, const cJSON *item, struct builder *to) { path(c->document, item, to); }

@@ -65,6 +65,8 @@ uint32_t expr_class(struct exprs *x, const struct range *range, size_t n, bool o
     return n ? new_expr(x, (struct expr){EXPR_CLASS, 1, (uint32_t)first, (uint32_t)n, .min = others}) : EXPR_NOTHING;
 }
 
+uint32_t expr_impossible(struct exprs *x) { return new_expr(x, (struct expr){.kind = EXPR_CLASS, .depth = 1}); }
+
 uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last)
 {
     const char byte = (char)first;

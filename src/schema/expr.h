@@ -48,6 +48,9 @@ uint32_t expr_text(struct exprs *x, struct builder *text); // a literal; frees t
 // Makes a class: one of these characters, or one of all others. EXPR_NOTHING if n is 0.
 uint32_t expr_class(struct exprs *x, const struct range *range, size_t n, bool others);
 
+// Makes a class without a character: no text fits, but the grammar is one.
+uint32_t expr_impossible(struct exprs *x);
+
 // Makes the class of first..last, or a literal if that is one ASCII character. EXPR_NOTHING if first > last.
 uint32_t expr_character(struct exprs *x, uint32_t first, uint32_t last);
 

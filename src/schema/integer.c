@@ -123,6 +123,76 @@ static uint32_t any_positive(struct exprs *x)
     return EXPR_SEQUENCE_OF(x, digit(x, 1, 9), any_digits(x, 0, TOP_DIGITS - 1));
 }
 
+// Does a text consist of this digit?
+static bool all(const char *text, char digit)
+{
+    while (*text == digit)
+        text++;
+    return !*text;
+}
+
+// llama.cpp's expression for numbers whose digits are from `from` to `to`, for bounds in the wrong order. It compares
+// digit by digit, so that some numbers fit. What follows the first digits that differ has as many digits as in `from`.
+static uint32_t crossed(struct exprs *x, const char *from, const char *to)
+{
+    struct builder zeros = {0}, nines = {0};
+    const size_t start = x->n_stack;
+    bool reached = false;
+    for (; *from && *from == *to; from++, to++)
+        expr_push(x, expr_character(x, (unsigned char)*from, (unsigned char)*from));
+    const unsigned a = (unsigned char)*from, b = (unsigned char)*to, left = a && b ? (unsigned)strlen(from + 1) : 0;
+    if (a && b && !left)
+        expr_push(x, expr_class(x, &(struct range){a, b}, a <= b, false));
+    if (!left)
+        return expr_pop(x, EXPR_SEQUENCE, start);
+    builder_pad(&zeros, '0', left);
+    builder_pad(&nines, '9', left);
+    x->failed = x->failed || zeros.failed || nines.failed;
+    const size_t choice = x->n_stack;
+    if (all(from + 1, '0')) {
+        expr_push(x, EXPR_SEQUENCE_OF(x, expr_character(x, a, b - 1), any_digits(x, left, left)));
+    } else {
+        expr_push(x, EXPR_SEQUENCE_OF(x, expr_character(x, a, a), x->failed ? 0 : crossed(x, from + 1, nines.text)));
+        reached = a < b - 1 && all(to + 1, '9') && strlen(to + 1) == left;
+        if (a < b - 1)
+            expr_push(x, EXPR_SEQUENCE_OF(x, expr_character(x, a + 1, reached ? b : b - 1), any_digits(x, left, left)));
+    }
+    if (!reached)
+        expr_push(x, EXPR_SEQUENCE_OF(x, expr_character(x, b, b), x->failed ? 0 : crossed(x, zeros.text, to + 1)));
+    expr_push(x, expr_pop(x, EXPR_CHOICE, choice));
+    builder_free(&zeros);
+    builder_free(&nines);
+    return expr_pop(x, EXPR_SEQUENCE, start);
+}
+
+// llama.cpp's expression for bounds in the wrong order. No number may fit.
+static uint32_t crossed_bounds(struct exprs *x, uint64_t low, uint64_t high)
+{
+    const bool both = negative(low); // and so is high
+    struct builder from = {0}, to = {0}, nines = {0};
+    const size_t start = x->n_stack;
+    builder_int(&from, (int64_t)(both ? 0 - high : low), 0);
+    builder_int(&to, (int64_t)(both ? 0 - low : high), 0);
+    for (size_t n = from.len; n < to.len && builder_whole(&from) && !x->failed; n++) {
+        builder_clear(&nines);
+        builder_pad(&nines, '9', n);
+        x->failed = x->failed || nines.failed;
+        if (!x->failed)
+            expr_push(x, crossed(x, from.text, nines.text));
+        builder_clear(&from);
+        builder_byte(&from, '1');
+        builder_pad(&from, '0', n);
+    }
+    x->failed = x->failed || from.failed || to.failed;
+    if (!x->failed)
+        expr_push(x, crossed(x, from.text, to.text));
+    builder_free(&from);
+    builder_free(&to);
+    builder_free(&nines);
+    const uint32_t expr = expr_pop(x, EXPR_CHOICE, start);
+    return !expr ? expr_impossible(x) : both ? minus(x, expr) : expr;
+}
+
 uint32_t integer_expr(struct convert *c, const cJSON *schema)
 {
     struct exprs *const x = &c->x;
@@ -137,8 +207,12 @@ uint32_t integer_expr(struct convert *c, const cJSON *schema)
         high = most ? bound(c, most, floor, 0) : bound(c, below, ceil, UINT64_MAX);
     if (low == LOWEST && high == HIGHEST)
         return expr_rule(x, RULE_INTEGER);
-    if ((low ^ LOWEST) > (high ^ LOWEST) || high == LOWEST)
+    if (high == LOWEST)
         return schema_fail_late(c, schema, "%s: no value satisfies it", NULL);
+    if ((low ^ LOWEST) > (high ^ LOWEST)) {
+        schema_note(c, schema, &c->out->crossed);
+        return crossed_bounds(x, low, high);
+    }
     if (low == LOWEST && negative(high))
         return minus(x, at_least(x, 0 - high, TOP_DIGITS, false));
     if (low == LOWEST)

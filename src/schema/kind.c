@@ -146,6 +146,8 @@ const cJSON *schema_target(struct convert *c, const cJSON *schema)
         schema_fail(c, ref, "%s: '%s' is not within the schema", text);
         return NULL;
     }
+    if (!text[1] && !c->out->refused)
+        c->out->refused = ref;
     const cJSON *const target = document_find(c, text);
     if (!target)
         schema_fail(c, ref, "%s: there is nothing at '%s'", text);

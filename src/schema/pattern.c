@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The patterns that llama.cpp's converter follows: literals, classes, groups, alternatives and repetitions, between ^
 // and $.
+#include "base/err.h"
 #include "base/utf8.h"
 #include "schema/convert.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define DEEPEST_GROUP 100
+#define MOST_SHOWN    40   // bytes of a construct in a note
 #define MOST_REPEATS  2000 // a greater upper limit is no limit
 
 enum outcome { READ, LOOSE, INVALID, TOO_MANY };
@@ -20,7 +22,10 @@ struct pattern {
     enum outcome outcome; // reading ends when it is not READ
     enum outcome late;    // a fault that llama.cpp finds only after reading the whole pattern
     const char *blame;    // where that fault is
-    unsigned depth;       // of nested groups
+    const char *loose;    // what LOOSE is about, and its text
+    const char *loose_at;
+    size_t loose_len;
+    unsigned depth; // of nested groups
 };
 
 // The run of literals read last. Its items are on top of the stack.
@@ -37,6 +42,17 @@ static bool stop_pattern(struct pattern *p, enum outcome outcome)
     if (p->outcome == READ)
         p->outcome = outcome;
     return false;
+}
+
+// Stops at a construct that llama.cpp does not follow: its name, and the text from `from` on, n bytes of it.
+static bool stop_loose(struct pattern *p, const char *what, const char *from, size_t n)
+{
+    if (p->outcome == READ) {
+        p->loose = what;
+        p->loose_at = from;
+        p->loose_len = from + n < p->end ? n : (size_t)(p->end - from);
+    }
+    return stop_pattern(p, LOOSE);
 }
 
 // Records a fault that llama.cpp finds only in the grammar that it makes of the whole pattern.
@@ -59,6 +75,13 @@ static uint32_t plain(struct pattern *p)
     return c;
 }
 
+// Returns the length of the character at `at`.
+static int character_length(const char *at, const char *end)
+{
+    uint32_t c;
+    return (int)utf8_decode((const unsigned char *)at, (size_t)(end - at), &c);
+}
+
 // Reads an escape of GBNF, or a backslash followed by one of `more`.
 static bool escape(struct pattern *p, const char *more, uint32_t *c)
 {
@@ -66,18 +89,19 @@ static bool escape(struct pattern *p, const char *more, uint32_t *c)
     static const int sizes[] = {2, 4, 8};
     if (p->end - p->at < 2)
         return stop_pattern(p, INVALID);
-    const char kind = p->at[1], *const letter = strchr(letters, kind), *const size = strchr(sized, kind);
+    const char *const start = p->at,
+                      kind = p->at[1], *const letter = strchr(letters, kind), *const size = strchr(sized, kind);
     p->at += 2;
     *c = letter ? (uint32_t)meaning[letter - letters] : (unsigned char)kind;
     if (letter || strchr(more, kind))
         return true;
     if (!size)
-        return stop_pattern(p, LOOSE);
+        return stop_loose(p, "the escape", start, 1 + (size_t)character_length(start + 1, p->end));
     *c = 0;
     for (int i = 0; i < sizes[size - sized]; i++) {
         const int v = hex_value((unsigned char)current_character(p));
         if (v < 0)
-            return stop_pattern(p, LOOSE);
+            return stop_loose(p, "the escape", start, 2);
         *c = *c << 4 | (uint32_t)v;
         p->at++;
     }
@@ -93,7 +117,7 @@ static bool in_class(struct pattern *p, uint32_t *c)
 }
 
 // Reads a class, behind its opening bracket. A range from a high to a low character is empty. A class without a
-// character or range matches nothing, even with ^.
+// character or range is an empty text for llama.cpp, even with ^.
 static bool class(struct pattern *p)
 {
     struct ranges set = {0};
@@ -116,8 +140,10 @@ static bool class(struct pattern *p)
         ok = stop_pattern(p, INVALID);
     p->at += ok;
     uint32_t expr = expr_class(p->x, set.range, set.n, others);
-    if (!empty && !set.n && others)
-        expr = expr_character(p->x, 1, 0x10ffff);
+    if (empty)
+        expr = expr_literal(p->x, "");
+    else if (!set.n)
+        expr = others ? expr_character(p->x, 1, 0x10ffff) : expr_impossible(p->x);
     expr_push(p->x, expr);
     ranges_free(&set);
     return ok;
@@ -125,15 +151,39 @@ static bool class(struct pattern *p)
 
 static bool alternatives(struct pattern *p);
 
+// The beginnings of groups, behind "(?", that llama.cpp does not follow.
+static const char *const marks[][2] = {
+    {"=", "the lookahead"},    {"!", "the negative lookahead"},
+    {"<=", "the lookbehind"},  {"<!", "the negative lookbehind"},
+    {"<", "the named group"},  {"P<", "the named group"},
+    {">", "the atomic group"}, {"", "the group"},
+};
+
+static size_t mark_index(const char *at, const char *end)
+{
+    size_t i = 0;
+    while ((size_t)(end - at) < strlen(marks[i][0]) || strncmp(at, marks[i][0], strlen(marks[i][0])) != 0)
+        i++;
+    return i;
+}
+
+static const char *group_kind(const char *at, const char *end) { return marks[mark_index(at, end)][1]; }
+
+static size_t group_mark(const char *at, const char *end)
+{
+    const size_t n = strlen(marks[mark_index(at, end)][0]);
+    return n || at == end ? n : (size_t)character_length(at, end);
+}
+
 // Reads a group, behind its opening parenthesis.
 static bool group(struct pattern *p)
 {
     const char *const open = p->start;
     if (++p->depth > DEEPEST_GROUP)
-        return stop_pattern(p, LOOSE);
+        return stop_loose(p, "the group within 100 others, at", open, 1);
     if (current_character(p) == '?') {
         if (p->end - p->at < 2 || p->at[1] != ':')
-            return stop_pattern(p, LOOSE);
+            return stop_loose(p, group_kind(p->at + 1, p->end), open, group_mark(p->at + 1, p->end) + 2);
         p->at += 2;
     }
     if (!alternatives(p))
@@ -155,21 +205,19 @@ static bool number(const char *at, const char *end, long *value)
     return stopped != at && stopped <= end && *value >= INT32_MIN && *value <= INT32_MAX;
 }
 
-// Reads a count, behind its opening brace: {n} {n,} {,m} {,} {n,m}
-static bool counts(struct pattern *p, long *min, long *max)
+bool pattern_counts(const char **at, const char *end, long *min, long *max)
 {
-    const char *const close = memchr(p->at, '}', (size_t)(p->end - p->at));
-    const char *const comma = close ? memchr(p->at, ',', (size_t)(close - p->at)) : NULL;
-    const char *const at = p->at;
+    const char *const close = memchr(*at, '}', (size_t)(end - *at));
+    const char *const comma = close ? memchr(*at, ',', (size_t)(close - *at)) : NULL;
+    const char *const from = *at;
     if (!close || (comma && memchr(comma + 1, ',', (size_t)(close - comma - 1))))
-        return stop_pattern(p, LOOSE);
-    p->at = close + 1;
+        return false;
+    *at = close + 1;
     *min = 0;
     *max = INT32_MAX;
     if (!comma)
-        return (number(at, close, min) && number(at, close, max)) || stop_pattern(p, LOOSE);
-    return ((comma == at || number(at, comma, min)) && (comma + 1 == close || number(comma + 1, close, max))) ||
-           stop_pattern(p, LOOSE);
+        return number(from, close, min) && number(from, close, max);
+    return (comma == from || number(from, comma, min)) && (comma + 1 == close || number(comma + 1, close, max));
 }
 
 // Reads a repetition, at one of * + ? {
@@ -177,8 +225,9 @@ static bool repeat(struct pattern *p, struct run *r)
 {
     const char sign = *p->at++;
     long min = sign == '+', max = sign == '?' ? 1 : INT32_MAX;
-    if (sign == '{' && !counts(p, &min, &max))
-        return false;
+    const char *const start = p->at - 1;
+    if (sign == '{' && !pattern_counts(&p->at, p->end, &min, &max))
+        return stop_loose(p, "the repetition", start, 1 + strcspn(start, "}"));
     if (p->x->n_stack == r->last) {
         if (r->first)
             return stop_pattern(p, INVALID);
@@ -225,7 +274,7 @@ static bool item(struct pattern *p, struct run *r)
     if (c && strchr("*+?{", (int)c))
         return repeat(p, r);
     if (c && strchr("]}^$", (int)c))
-        return stop_pattern(p, LOOSE);
+        return stop_loose(p, c == '^' || c == '$' ? "the anchor" : "the stray", p->at, 1);
     if (!strchr(".[(", (int)c))
         return literal(p, r);
     *r = (struct run){.last = p->x->n_stack};
@@ -258,6 +307,20 @@ static bool alternatives(struct pattern *p)
     return true;
 }
 
+// Notes what llama.cpp does not follow.
+static void note_loose(struct convert *c, const cJSON *pattern, const struct pattern *p)
+{
+    struct builder *const to = &c->out->loose.paths;
+    schema_note(c, pattern, &c->out->loose);
+    if (c->out->loose.n > SCHEMA_MOST_NOTES)
+        return;
+    builder_string(to, p->loose);
+    if (p->loose_len)
+        builder_format(to, " '%.*s'", err_clip_part(p->loose_at, p->loose_len, MOST_SHOWN), p->loose_at);
+    builder_byte(to, '\0');
+    c->x.failed = c->x.failed || to->failed;
+}
+
 uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
 {
     struct exprs *const x = &c->x;
@@ -268,7 +331,7 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
     const bool anchored = len > 1 && text[0] == '^' && text[len - 1] == '$';
     const uint32_t quote = expr_literal(x, "\"");
     if (!anchored)
-        stop_pattern(&p, LOOSE);
+        stop_loose(&p, "a pattern without ^ and $ around it", text, 0);
     else if (alternatives(&p) && p.at < p.end) {
         p.start = p.at; // a closing parenthesis without an opening one
         stop_pattern(&p, INVALID);
@@ -282,7 +345,7 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
     case READ:
         return EXPR_SEQUENCE_OF(x, quote, inner, quote);
     case LOOSE:
-        schema_note(c, pattern, &c->out->loose);
+        note_loose(c, pattern, &p);
         return expr_rule(x, RULE_STRING);
     case INVALID:
         return schema_fail_late(c, pattern, "%s: not a pattern at '%s'", p.start);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rules that every grammar may use, and the grammar as text.
+#include "base/mem.h"
 #include "schema/convert.h"
 
 #include <assert.h>
@@ -60,14 +61,15 @@ struct printer {
     struct convert *c;
     struct builder *to;
     uint32_t *rule; // [n]
-    size_t n;
+    size_t n, cap;
+    uint32_t here; // the rule that is being printed
 };
 
 // Adds a rule to those to print, unless it is among them.
 static void print_later(struct printer *p, uint32_t rule)
 {
     if (!p->c->rule[rule].printed)
-        p->rule[p->n++] = rule;
+        p->c->x.failed = p->c->x.failed || !mem_push(&p->rule, &p->n, &p->cap, &rule, sizeof rule);
     p->c->rule[rule].printed = true;
 }
 
@@ -104,7 +106,7 @@ static void print_in_class(const struct printer *p, uint32_t c)
 
 static void print_class(const struct printer *p, const struct expr *e)
 {
-    builder_string(p->to, e->min ? "[^" : "[");
+    builder_string(p->to, e->min ? "[^" : e->n ? "[" : "[1-0");
     for (uint32_t i = 0; i < e->n; i++) {
         const struct range r = p->c->x.range.range[e->first + i];
         print_in_class(p, r.first);
@@ -131,6 +133,49 @@ static void print_count(const struct printer *p, uint32_t min, uint32_t max)
         builder_format(p->to, "{%u,%u}", (unsigned)min, (unsigned)max);
 }
 
+#define MOST_RULES 2000u // llama.cpp refuses a repetition that makes more rules than that, those of its group included
+
+// Returns at least how many names llama.cpp gives in an expression in brackets: of groups, repetitions and rules. Stops
+// counting when there are more than MOST_RULES.
+static uint32_t names_in(const struct exprs *x, uint32_t expr)
+{
+    const struct expr *const e = &x->expr[expr];
+    if (e->kind == EXPR_LITERAL || e->kind == EXPR_CLASS || e->kind == EXPR_RULE)
+        return e->kind == EXPR_RULE;
+    uint32_t n = 1 + (e->kind != EXPR_REPEAT ? 0 : e->max != EXPR_UNBOUNDED ? e->max - e->min : 1);
+    for (uint32_t i = 0; i < e->n && n <= MOST_RULES; i++)
+        n += names_in(x, x->part[e->first + i]);
+    return n;
+}
+
+// Gives what is repeated a rule of its own if llama.cpp would refuse it in brackets.
+static void shorten_item(struct printer *p, struct expr repeat)
+{
+    struct exprs *const x = &p->c->x;
+    const uint32_t item = x->part[repeat.first];
+    const uint64_t count = repeat.max != EXPR_UNBOUNDED ? repeat.max : repeat.min ? repeat.min : 1;
+    if (x->expr[item].kind >= EXPR_LITERAL || count * names_in(x, item) <= MOST_RULES)
+        return;
+    const uint32_t named = expr_rule(x, new_rule(p->c, p->here, "part", NULL, item));
+    if (exprs_whole(x))
+        x->part[repeat.first] = named;
+}
+
+// Has an expression an empty alternative? llama.cpp takes a repetition of such a group, or of such a rule, for a left
+// recursion. Brackets around it hide that.
+static bool is_bare(const struct convert *c, uint32_t expr)
+{
+    const struct expr *const e = &c->x.expr[expr];
+    if (e->kind == EXPR_RULE && c->rule[e->first].expr && c->x.expr[c->rule[e->first].expr].kind == EXPR_CHOICE)
+        return is_bare(c, c->rule[e->first].expr);
+    for (uint32_t i = 0; e->kind == EXPR_CHOICE && i < e->n; i++) {
+        const struct expr *const part = &c->x.expr[c->x.part[e->first + i]];
+        if (part->kind == EXPR_LITERAL && !part->n)
+            return true;
+    }
+    return false;
+}
+
 static void print_expr(struct printer *p, uint32_t expr, enum expr_kind place);
 
 // Prints the literals at the start of n parts as one literal. Returns how many literals there are.
@@ -144,47 +189,54 @@ static uint32_t print_literals(const struct printer *p, const uint32_t *part, ui
     return i;
 }
 
-static void print_list(struct printer *p, const struct expr *e)
+static void print_list(struct printer *p, struct expr e)
 {
-    const uint32_t *const part = p->c->x.part + e->first;
-    for (uint32_t i = 0; i < e->n;) {
+    const struct exprs *const x = &p->c->x;
+    for (uint32_t i = 0; i < e.n;) {
+        const uint32_t *const part = x->part + e.first + i; // until an expression is printed
         if (i)
-            builder_string(p->to, e->kind == EXPR_CHOICE ? " | " : " ");
-        if (e->kind == EXPR_SEQUENCE && p->c->x.expr[part[i]].kind == EXPR_LITERAL)
-            i += print_literals(p, part + i, e->n - i);
+            builder_string(p->to, e.kind == EXPR_CHOICE ? " | " : " ");
+        if (e.kind == EXPR_SEQUENCE && x->expr[*part].kind == EXPR_LITERAL)
+            i += print_literals(p, part, e.n - i);
         else
-            print_expr(p, part[i++], EXPR_SEQUENCE);
+            print_expr(p, x->part[e.first + i++], EXPR_SEQUENCE);
     }
 }
 
 // Prints an expression that is not EXPR_NOTHING, in brackets if its kind binds less than `place`. Recurses at most
-// EXPR_DEEPEST levels.
+// EXPR_DEEPEST levels. May add rules and expressions.
 static void print_expr(struct printer *p, uint32_t expr, enum expr_kind place)
 {
     assert(expr != EXPR_NOTHING && expr < p->c->x.n);
-    const struct expr *const e = &p->c->x.expr[expr];
-    if (e->kind < place)
+    const struct expr e = p->c->x.expr[expr];
+    if (e.kind < place)
         builder_byte(p->to, '(');
-    if (e->kind == EXPR_LITERAL) {
+    if (e.kind == EXPR_LITERAL) {
         print_literals(p, &expr, 1);
-    } else if (e->kind == EXPR_CLASS) {
-        print_class(p, e);
-    } else if (e->kind == EXPR_RULE) {
-        const uint32_t rule = same_rule(p->c, e->first);
+    } else if (e.kind == EXPR_CLASS) {
+        print_class(p, &e);
+    } else if (e.kind == EXPR_RULE) {
+        const uint32_t rule = same_rule(p->c, e.first);
         print_later(p, rule);
         builder_string(p->to, rule_name(p->c, rule));
-    } else if (e->kind == EXPR_REPEAT) {
-        print_expr(p, p->c->x.part[e->first], EXPR_LITERAL);
-        print_count(p, e->min, e->max);
+    } else if (e.kind == EXPR_REPEAT) {
+        shorten_item(p, e);
+        const bool bare = exprs_whole(&p->c->x) && e.max == EXPR_UNBOUNDED && is_bare(p->c, p->c->x.part[e.first]);
+        builder_string(p->to, bare ? "(" : "");
+        if (exprs_whole(&p->c->x))
+            print_expr(p, p->c->x.part[e.first], EXPR_LITERAL);
+        builder_string(p->to, bare ? ")" : "");
+        print_count(p, e.min, e.max);
     } else {
         print_list(p, e);
     }
-    if (e->kind < place)
+    if (e.kind < place)
         builder_byte(p->to, ')');
 }
 
 static void print_rule(struct printer *p, uint32_t rule)
 {
+    p->here = rule;
     builder_format(p->to, "%s ::= ", rule_name(p->c, rule));
     if (builtin_rule(rule))
         builder_string(p->to, builtin[rule].gbnf);
@@ -214,10 +266,8 @@ static void print_in_order(struct printer *p)
 
 void print_rules(struct convert *c)
 {
-    struct printer p = {c, &c->out->gbnf, malloc(c->n_rules * sizeof *p.rule), 0};
-    c->x.failed = !p.rule;
-    if (p.rule)
-        print_in_order(&p);
+    struct printer p = {.c = c, .to = &c->out->gbnf};
+    print_in_order(&p);
     free(p.rule);
     convert_sound(c);
 }

@@ -220,8 +220,21 @@ void schema_grammar_free(struct schema_grammar *g)
 {
     builder_free(&g->gbnf);
     builder_free(&g->ignored.paths);
+    builder_free(&g->crossed.paths);
     builder_free(&g->loose.paths);
     *g = (struct schema_grammar){0};
+}
+
+void convert_free(struct convert *c)
+{
+    exprs_free(&c->x);
+    free(c->rule);
+    free(c->member);
+    free(c->part);
+    builder_free(&c->names);
+    hash_free(&c->by_schema);
+    hash_free(&c->by_name);
+    hash_free(&c->by_member);
 }
 
 #define MOST_TEXT ((size_t)8 << 20) // of a grammar, in bytes
@@ -235,13 +248,6 @@ bool schema_to_gbnf(cJSON *schema, struct schema_grammar *g, struct err *e)
         c.at = RULE_ROOT;
         print_rules(&c);
     }
-    exprs_free(&c.x);
-    free(c.rule);
-    free(c.member);
-    free(c.part);
-    builder_free(&c.names);
-    hash_free(&c.by_schema);
-    hash_free(&c.by_name);
-    hash_free(&c.by_member);
+    convert_free(&c);
     return !c.failed;
 }

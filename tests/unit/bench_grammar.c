@@ -135,12 +135,13 @@ static size_t naive(const struct grammar *g, const struct vocab *v, const char *
 
 static void measure(const char *name, const char *gbnf, const struct vocab *v, const struct trie *t, const char *text)
 {
+    struct grammar_refusal refusal;
     struct err e;
     struct fault fault;
     const uint64_t *mask;
     double best[4] = {1e30, 1e30, 1e30, 1e30};
     size_t allowed = 0;
-    struct grammar *const g = grammar_parse(gbnf, strlen(gbnf), v, &e);
+    struct grammar *const g = grammar_parse(gbnf, strlen(gbnf), v, &refusal, &e);
     for (int round = 0; g && round < 9; round++) {
         struct matcher *const m = matcher_new(g, t, &fault);
         bool fits;

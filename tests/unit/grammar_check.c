@@ -572,6 +572,7 @@ static void check_siblings(const struct trie *t)
 
 static void one(void)
 {
+    struct grammar_refusal refusal;
     struct err e;
     struct fault why;
     make_vocab();
@@ -582,7 +583,7 @@ static void one(void)
         rule[i] = make(1 + random_below(4));
     spell_rules();
     const bool bad = left_recursive();
-    struct grammar *const g = grammar_parse(text, text_len, &vocab, &e);
+    struct grammar *const g = grammar_parse(text, text_len, &vocab, &refusal, &e);
     if (!g != bad || (bad && !strstr(e.text, "left-recursive"))) {
         complain(g ? "left recursion is not refused" : e.text, (uint32_t)e.status);
     } else if (g) {
