@@ -98,7 +98,7 @@ fails_with() {
 
 @test "--shard: records, dumps and traces of parts concatenate to those of one run" {
     local file
-    for file in a.f32 big.npy a.kld; do
+    for file in $(few 1 a.f32 big.npy a.kld); do
         same_in_shards 9 -O tsv "$file"
         same_in_shards 4 -O json "$file"
         same_in_shards 4 --dump-probs "$file"
@@ -138,7 +138,7 @@ fails_with() {
 
 @test "--shard with --rows, several files or threads: parts concatenate to one run" {
     local rows
-    for rows in 2:-1 -4: :5 6: 3:100 9:; do
+    for rows in $(few 2 2:-1 -4: :5 6: 3:100 9:); do
         same_in_shards 4 -O tsv --rows $rows a.npy
         same_in_shards 4 -O tsv --rows $rows -t 3 a.f16
     done

@@ -149,7 +149,7 @@ slowly() {
             same - wanted <<<"$output" || { echo "$line in pieces"; return 1; }
             wait
         done
-    done <<'END'
+    done < <(few 6 <<'END'
 [1,2
 [1,x,3]
 [1,2,
@@ -171,6 +171,7 @@ nonsense
 data: {"logits":[1,2
 {"a":{"b"
 END
+    )
 }
 
 @test "--on-error skip: rows before and behind a broken line in an array are read" {

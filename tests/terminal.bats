@@ -208,7 +208,7 @@ CLEAR=$'\r\033[K'
 
 @test "columns that fill the window to its edge stay in one block" {
     local columns wide last=
-    for columns in {40..100}; do
+    for columns in $(few 12 {40..63}) {64..100}; do
         terminal "$columns" NO_COLOR=1 -- "$SAMPL" -n 4096 -s 1 --rows 3 "$AUSTEN" --vs 'aa: --temp 2' --vs 'bb: --top-k 3' --vs 'cc: --temp 3' --dump-probs=3 >got
         wide=$(tr -d '\r' <got | awk '{ n = length($0); most = n > most ? n : most } END { print most }')
         [ "$wide" -le "$columns" ]
@@ -219,7 +219,7 @@ CLEAR=$'\r\033[K'
 
 @test "--help and --list-presets fit a window: lines fold at its width, headings and options are bold, names are aligned" {
     local width what
-    for width in 60 72 200; do
+    for width in $(few 1 60 72 200); do
         for what in --help --help=all --help=comparing; do
             terminal $width TERM=xterm -- "$SAMPL" $what >got
             [ "$(plain got | awk -v w=$width '{ gsub(/[^ -~]/, "x") } length($0) > (w < 80 ? w : 80)' | wc -l)" = 0 ]

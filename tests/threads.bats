@@ -180,11 +180,11 @@ kld() {
     kld >b.kld
     printf '5: 1.5\n2: 3\n7: 4\n' >b.pairs
     for file in a.f32 b.f16 b.bf16 b.npy wide.npy named.npy b.safetensors b.json objects.json b.kld b.pairs; do
-        for output in '' '-O json' '--emit stats' '--dump-probs=3 -O tsv' '--trace -O json' '--emit probs -O f32' '-O html' \
-            "--vs=--temp=2 --vs=--mirostat=2" '--vs=--temp=2 --diff=3' '--independent --xtc-probability 0.5 -O tsv'; do
+        while read -r output; do
             # shellcheck disable=SC2086 # words
             case $file in *.f16 | *.f32 | *.bf16 | *.pairs) same_on_threads -n $n $output "$file" ;; *) same_on_threads $output "$file" ;; esac
-        done
+        done < <(few 2 '' '-O json' '--emit stats' '--dump-probs=3 -O tsv' '--trace -O json' '--emit probs -O f32' '-O html' \
+            "--vs=--temp=2 --vs=--mirostat=2" '--vs=--temp=2 --diff=3' '--independent --xtc-probability 0.5 -O tsv')
     done
 }
 

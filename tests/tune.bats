@@ -8,13 +8,14 @@ MATCH=$ROOT/samples/tune/match.sh PARETO=$ROOT/samples/tune/pareto.sh
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     export SAMPL
-    AUSTEN=("$ROOT/samples/austen.f16" -n 4096 --accept "@$ROOT/samples/austen.tokens")
+    ROWS=$([ "${SAMPL_TEST_SHORT-}" ] && echo 64 || echo 256)
+    AUSTEN=("$ROOT/samples/austen.f16" -n 4096 --accept "@$ROOT/samples/austen.tokens" --rows ":$ROWS")
 }
 
 @test "match.sh finds the values at which a column comes nearest to the target without exceeding it" {
     "$MATCH" lost=.05 'top-p min-p top-nsigma=0.1:5 epsilon-cutoff' "${AUSTEN[@]}" -O json >table 2>err
     [ ! -s err ]
-    jq -es 'length == 4 and all(.[]; .lost <= .05 and .lost > .05 - 1.01 / 256)' table
+    jq -es --argjson n "$ROWS" 'length == 4 and all(.[]; .lost <= .05 and .lost > .05 - 1.01 / $n)' table
     jq -es '[.[].name | capture("--(?<name>[^=]*)=").name] == ["top-p", "min-p", "top-nsigma", "epsilon-cutoff"]' table
     # The neutral chain's line is left out, also of tsv and text. Differences are those to the first option.
     jq -es '.[0].gain_diff == null and all(.[1:][]; .gain_diff_se > 0)' table
@@ -56,12 +57,12 @@ setup() {
     "$MATCH" lost=.05 'top-p top-p+temp=1.5 top-p+min-p=.2:0' "${AUSTEN[@]}" -O json >table
     jq -es '[.[].name | test("^--top-p=[.0-9]*$"), test("^--top-p=[.0-9]* --temp=1.5$"), test("^--top-p=[.0-9]* --min-p=[.0-9]*$")] | . as $a
         | $a[0] and $a[4] and $a[8]' table
-    jq -es 'all(.[]; .lost <= .05 and .lost > .05 - 1.01 / 256) and .[1].entropy > .[0].entropy' table
+    jq -es --argjson n "$ROWS" 'all(.[]; .lost <= .05 and .lost > .05 - 1.01 / $n) and .[1].entropy > .[0].entropy' table
 }
 
 # Both ranges have the place where they meet, and the value that is found.
 @test "match.sh searches one option in two ranges that meet" {
-    "$MATCH" entropy=3 'temp=0.5:1 temp=1:0.6 temp=1.1:1' "${AUSTEN[@]}" -O json >table 2>err
+    "$MATCH" entropy=3 'temp=0.5:1 temp=1:0.6 temp=1.1:1' "${AUSTEN[@]}" --rows :256 -O json >table 2>err
     jq -es 'length == 1 and .[0].entropy <= 3 and .[0].entropy > 2.99' table
     [ "$(cat err)" = 'match.sh: temp=1.1:1 does not reach 3: of the values tried, entropy is 3.66 at least' ]
 }
@@ -120,7 +121,7 @@ setup() {
     run -1 "$MATCH" kept=2 top-p empty.f16 -n 4096
     [[ ${lines[-1]} == 'match.sh: top-p does not reach 2: of the values tried, none has a number for kept' ]]
     # The last table compares with the first option, the search with the neutral chain.
-    for column in same overlap js kept_diff; do
+    for column in $(few 1 same overlap js kept_diff); do
         run -2 "$MATCH" $column=.9 top-p "${AUSTEN[@]}"
         [ "$output" = "match.sh: $column compares two chains; COLUMN is one of a single chain" ]
     done
