@@ -23,6 +23,11 @@ struct link {
     size_t index;   // of the stage
     size_t part;    // index in chain.part
     bool may_defer; // all links behind it accept deferred work
+
+    // What the stage needs to know of unlisted tokens, and how it runs while they may be candidates.
+    bool needs_count; // their number decides what it does
+    bool needs_sum;   // it hands on a softmax: the bits of the full row's need all logits
+    void (*partial)(void *self, struct cand *c, const struct stage *stage); // NULL: on the listed tokens alone
 };
 
 struct chain {
@@ -89,9 +94,14 @@ static struct link *make_links(struct chain *ch, const struct stage *stage, size
     for (size_t i = 0; link && i < n; i++) {
         if (!stage_enabled(&stage[i]))
             continue;
+        const struct sampler *const s = stage[i].sampler;
         struct link *const l = &link[(*made)++];
-        *l = (struct link){.stage = &stage[i], .index = i};
-        if (!claim_part(ch, stage[i].sampler, &l->part)) {
+        *l = (struct link){.stage = &stage[i],
+                           .index = i,
+                           .needs_count = !s->partial.apply || s->learns,
+                           .needs_sum = s->hands == HANDS_SOFTMAX,
+                           .partial = s->partial.apply};
+        if (!claim_part(ch, s, &l->part)) {
             free(link);
             return NULL;
         }
@@ -206,28 +216,31 @@ static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *p
     return done;
 }
 
+// Runs a stage on the listed candidates.
+static void run_listed(const struct link *l, void *state, struct cand *c)
+{
+    const struct sampler *const s = l->stage->sampler;
+    const bool alone = c->n == 1 && s->needs_two, whole = c->unlisted.left == LEFT_ALL;
+    // Behind a temperature of 0 the full row may have masked candidates besides the list's only one.
+    if (c->unlisted.state == UNLISTED_LIVE || (alone && !full_has_two_known(c)))
+        unlisted_remove(c, false);
+    else if (whole)
+        c->unlisted.left = LEFT_SOME;
+    if (!alone || whole)
+        s->apply(state, c, l->stage);
+}
+
 // Runs a stage on the candidates.
 static void run_link(const struct link *l, void *state, struct cand *c)
 {
-    const struct sampler *const s = l->stage->sampler;
-    const bool live = c->unlisted.state == UNLISTED_LIVE;
-    const bool other_bits = live && s->hands == HANDS_SOFTMAX && !list_is_rounded(&c->unlisted); // of the full row's p
-    if (other_bits)
+    if (l->needs_sum && c->unlisted.state == UNLISTED_LIVE && !list_is_rounded(&c->unlisted))
         unlisted_remove(c, false);
-    else if (!s->partial.apply || s->learns)
+    if (l->needs_count)
         unlisted_needs_count(c);
-    if (live && !other_bits && s->partial.apply) {
-        s->partial.apply(state, c, l->stage);
-        return;
-    }
-    // Behind a temperature of 0 the full row may have masked candidates besides the list's only one.
-    const bool alone = c->n == 1 && s->foreign, others = c->unlisted.left == LEFT_ALL;
-    if (live || (alone && !full_has_two_known(c)))
-        unlisted_remove(c, false);
-    else if (others)
-        c->unlisted.left = LEFT_SOME;
-    if (!alone || others)
-        s->apply(state, c, l->stage);
+    if (l->partial && c->unlisted.state == UNLISTED_LIVE)
+        l->partial(state, c, l->stage);
+    else
+        run_listed(l, state, c);
 }
 
 struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch, void *arg)

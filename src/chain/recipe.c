@@ -126,7 +126,7 @@ static bool ends_lists(const struct recipe *recipe, enum logit_scale scale)
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));) {
         if (s->sampler->partial.ends && s->sampler->partial.ends(s))
             return true;
-        if (!s->sampler->partial.apply || (s->sampler == &sampler_top_n_sigma && scale != SCALE_LOGITS))
+        if (!s->sampler->partial.apply || (s->sampler->partial.of_logits && scale != SCALE_LOGITS))
             return false;
     }
     return false;

@@ -32,17 +32,13 @@ static const char *beyond_range(const struct stage *stage, const struct param *r
 {
     const struct sampler *const s = stage->sampler;
     const float value = (float)param_load(row, stage->params);
+    const char *const does = row == s->params && value > 1.0f && s->above_one ? s->above_one(stage) : NULL;
     char digits[NUMBER_TEXT];
-    if (row != s->params || value <= 1.0f)
+    if (!does)
         return NULL;
     number_text(value, digits); // all of them: 1.0000001 is not 1
     number_plain(digits);
-    if (s == &sampler_xtc)
-        snprintf(text, PHRASE, "of %s acts as 1", digits);
-    else if (s == &sampler_min_p && param_load(row + 1, stage->params) <= 1.0) // --min-keep
-        snprintf(text, PHRASE, "of %s keeps one token", digits);
-    else
-        return NULL;
+    snprintf(text, PHRASE, "of %s %s", digits, does);
     return text;
 }
 

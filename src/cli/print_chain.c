@@ -89,11 +89,11 @@ static void write_stage(const struct chain_text *t, const struct stage *stage)
         builder_format(b, " %s=%s", params[k].flag, value_text(&params[k], value, text));
         write_origin(b, origin);
     }
-    if (stage->sampler == &sampler_scatter && p->embeddings)
+    if (stage->sampler->lists == LISTS_VECTORS && p->embeddings)
         chain_text_embeddings(t, " scatter-embeddings=", " scatter-metric=");
-    for (size_t i = 0; stage->sampler == &sampler_logit_bias && i < p->biases->n; i++)
+    for (size_t i = 0; stage->sampler->lists == LISTS_BIASES && i < p->biases->n; i++)
         chain_text_bias(b, &p->biases->bias[i]);
-    if (stage->sampler == &sampler_bans || stage->sampler == &sampler_bans_bad_words) {
+    if (stage->sampler->lists == LISTS_BANS) {
         chain_text_ids(b, " bad-word-tokens=", " bad-word-tokens=", "", bans->sequence, bans->n);
         chain_text_ids(b, " eog-tokens=", "", "", &(struct tokens){bans->end, bans->n_ends}, bans->n_ends > 0);
     }
@@ -268,7 +268,7 @@ static void write_stages(const struct chain_text *t, bool *shown)
             shown[number] = shown[number] || p->engine->options ||
                             (value == param_rounded(&rows[k], p->value[number]) && (k || !stage->own));
         }
-        if (stage->sampler == &sampler_logit_bias)
+        if (stage->sampler->lists == LISTS_BIASES)
             write_biases(b, p->biases);
         builder_byte(b, '}');
     }

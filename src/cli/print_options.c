@@ -155,14 +155,13 @@ static void write_names(const struct chain_text *t, bool llama)
 {
     const char *const usual =
         llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
-    const bool scatters = recipe_runs(t->r, &sampler_scatter);
     struct builder names = {0};
     builder_string(&names, "");
     for (size_t i = 0; i < t->r->parts.order->n; i++) {
         struct choice choice = t->r->parts.order->choice[i];
         const struct sampler *const sampler = choice_sampler(&choice);
         choice.own = choice.own && !llama;
-        if (llama && ((sampler == &sampler_scatter && !scatters) || sampler == &sampler_dist || sampler->foreign))
+        if (llama && ((sampler->some_builds && !recipe_runs(t->r, sampler)) || sampler->implied || sampler->foreign))
             continue;
         chain_text_choice(&names, &choice, names.len ? ";" : "");
     }

@@ -188,7 +188,7 @@ static void kept_by_distance(struct account *a)
 void account_take(struct account *a)
 {
     const struct sampler *const s = a->stage->sampler;
-    if (a->unchanged && a->alone && s->foreign && !s->selector) {
+    if (a->unchanged && a->alone && s->needs_two && !s->selector) {
         account_say(a, "did not act: 1 candidate");
         return;
     }

@@ -33,9 +33,9 @@ struct account {
     const struct note *note;       // [n_notes] of cand_note
     size_t n_notes;
     struct compared of; // the candidates that the stage was handed; own is the least of their logits
-    bool alone;         // the store had a single candidate, masked ones included, which foreign samplers leave alone
-    bool unchanged;     // the stage left the same candidates with the same logits
-    bool whole;         // the row has no unlisted tokens
+    bool alone;     // the store had a single candidate, masked ones included, which samplers that need two leave alone
+    bool unchanged; // the stage left the same candidates with the same logits
+    bool whole;     // the row has no unlisted tokens
     struct {
         const uint32_t *id; // [n] rising, without masked ones
         const float *logit; // [n]

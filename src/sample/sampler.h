@@ -124,50 +124,31 @@ struct stage {
     bool own; // the chain names the value of the first parameter, whatever the option says
 };
 
+// Which lists of its context a sampler uses.
+enum sampler_lists { LISTS_NONE, LISTS_BIASES, LISTS_BREAKERS, LISTS_BANS, LISTS_VECTORS };
+
+// A sampler. Members that are 0 or NULL say no; of the functions, only apply must be there.
 struct sampler {
+    // ---- what it is
+
     const char *name;
     const char *aliases; // more names, comma-separated; NULL: none
     char letter;         // for --sampler-seq; 0: none
-    bool foreign;        // not one of llama.cpp; draft_samplers says how it joins the default chain. A single candidate
-                         // stays as it is: apply is not called
-    bool needs_vocab;    // looks at the tokens' texts
+    unsigned variant;    // which of the samplers of one file it is, for the functions that they share
     const char *heading; // of its options in --help; NULL: the chain's
+    bool foreign;        // llama.cpp does not have it
+    bool some_builds;    // only some builds of llama.cpp have it
+    bool joins_default;  // it joins the default chain if its own parameter enables it (draft_samplers)
+    bool implied;        // chains of llama.cpp end with it, and do not name it
+    bool once;           // llama.cpp runs it once, however often the chain names it
+    int mirostat;        // the version of mirostat, which takes the place of a chain; 0: it is none
+
+    // ---- its parameters
 
     const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
     size_t params_size;         // bytes of the parameter struct
-    size_t size;                // bytes of state, which each sequence begins with zeroed; 0: none, and self is NULL
-    bool reads_prompt;          // looks at the prompt in the history
-    bool skips_by_width;        // skip needs the width of each row
-    enum limit_kind limits;     // the first parameter says what it keeps
-    enum handing hands;         // for traces
-    bool takes_deferred;        // works on candidates as cand_defer leaves them
-    bool selector;              // sets chosen and chosen_p, and ends the chain
-
-    // Numbers that apply leaves by cand_measure: up to MEASURES_MOST rows, and one without a name; NULL: none
-    const struct row_measure *measures;
-
-    // Works on one row. c has no fault and at least one candidate; apply leaves at least one candidate, or a fault. The
-    // parameters may differ from those of the row before. All other functions may be NULL.
-    void (*apply)(void *self, struct cand *c, const struct stage *stage);
-
-    // How the stage works on a partial row whose unlisted tokens may be candidates.
-    struct {
-        // Works on the row in place of the sampler's apply, which it may call. It states what the stage does to the
-        // unlisted tokens, by the functions of sample/unlisted.h. NULL: the stage depends on the unlisted tokens.
-        void (*apply)(void *self, struct cand *c, const struct stage *stage);
-
-        // Returns whether a list of the likeliest tokens, if it is long enough, tells what the stage keeps of the full
-        // row. NULL: no list does.
-        bool (*ends)(const struct stage *stage);
-
-        size_t best; // for keep_best_partial: the number of the best candidates that decide what the stage does
-    } partial;
-
-    bool learns; // the state has numbers of earlier rows' distributions
-
-    // How the stage uses the size and the sign of the row's logits, which log-probabilities do not tell: not at all;
-    // or its outcome depends on them; or it writes ln p, so that no later stage sees them.
-    enum { IGNORES_SCALE, READS_LOGITS, WRITES_LOGPROBS } scale;
+    enum sampler_lists lists;   // of the context, which are parameters, too
+    bool needs_vocab;           // looks at the tokens' texts
 
     // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other
     // parameters, it would change nothing.
@@ -185,19 +166,51 @@ struct sampler {
     // Checks that an enabled stage has the data of the context that its parameters need. False with *e (STATUS_USAGE).
     bool (*check)(const struct stage *stage, struct err *e);
 
-    // Returns the distance of a candidate from the limit that the stage computes of its candidates (sample/compared.h).
-    // NULL: the limit is the first parameter, or is not known.
-    double (*distance)(const struct stage *stage, const struct compared *of);
-
     // Returns why a parameter has no effect beside the others and the context, or takes the sampler's effect away, as a
     // phrase that follows its name; NULL if it does neither.
     const char *(*idle)(const struct stage *stage, const struct param *row);
 
-    // Says what the stage saw, or why it left the row as it was (sample/account.h). It may write nothing, or be NULL:
-    // account_take finds words for a row that stayed as it was.
-    void (*explain)(struct account *a);
+    // Returns what a first parameter above 1 does, as a phrase that follows the value. NULL: nothing of note.
+    const char *(*above_one)(const struct stage *stage);
 
-    // Returns how many of the accepted tokens, c->history, the sampler looks back on. NULL: none.
+    // ---- what it does to a row
+
+    // Works on one row. c has no fault and at least one candidate; apply leaves at least one candidate, or a fault. The
+    // parameters may differ from those of the row before. All other functions may be NULL.
+    void (*apply)(void *self, struct cand *c, const struct stage *stage);
+
+    // How the stage works on a partial row whose unlisted tokens may be candidates.
+    struct {
+        // Works on the row in place of the sampler's apply, which it may call. It states what the stage does to the
+        // unlisted tokens, by the functions of sample/unlisted.h. NULL: the stage depends on the unlisted tokens.
+        void (*apply)(void *self, struct cand *c, const struct stage *stage);
+
+        // Returns whether a list of the likeliest tokens, if it is long enough, tells what the stage keeps of the full
+        // row. NULL: no list does.
+        bool (*ends)(const struct stage *stage);
+
+        size_t best;    // for keep_best_partial: the number of the best candidates that decide what the stage does
+        bool of_logits; // a list of log-probabilities does not tell what apply needs
+    } partial;
+
+    // How the stage uses the size and the sign of the row's logits, which log-probabilities do not tell: not at all;
+    // or its outcome depends on them; or it writes ln p, so that no later stage sees them.
+    enum { IGNORES_SCALE, READS_LOGITS, WRITES_LOGPROBS } scale;
+
+    bool needs_two;      // a single candidate stays as it is: apply is not called
+    bool takes_deferred; // works on candidates as cand_defer leaves them
+    bool selector;       // sets chosen and chosen_p, and ends the chain
+    enum handing hands;  // for traces
+
+    // ---- what it remembers
+
+    size_t size;         // bytes of state, which each sequence begins with zeroed; 0: none, and self is NULL
+    bool learns;         // the state has numbers of earlier rows' distributions
+    bool reads_prompt;   // looks at the prompt in the history
+    bool counts_tokens;  // its outcome depends on the number of accepted tokens
+    bool skips_by_width; // skip needs the width of each row
+
+    // Returns how many of the accepted tokens, c->history, the sampler reads. NULL: none.
     size_t (*window)(const struct stage *stage);
 
     // Returns whether the state is right only if all rows before a row have been sampled. NULL: it always is.
@@ -223,7 +236,25 @@ struct sampler {
 
     // Frees what the state points to, not the state: before the state is zeroed, and at last.
     void (*release)(void *self);
+
+    // ---- what it tells
+
+    // Numbers that apply leaves by cand_measure: up to MEASURES_MOST rows, and one without a name; NULL: none
+    const struct row_measure *measures;
+
+    enum limit_kind limits; // the first parameter says what it keeps
+
+    // Returns the distance of a candidate from the limit that the stage computes of its candidates (sample/compared.h).
+    // NULL: the limit is the first parameter, or is not known.
+    double (*distance)(const struct stage *stage, const struct compared *of);
+
+    // Says what the stage saw, or why it left the row as it was (sample/account.h). It may write nothing, or be NULL:
+    // account_take finds words for a row that stayed as it was.
+    void (*explain)(struct account *a);
 };
+
+// For a sampler of another program that llama.cpp does not have.
+#define FOREIGN .foreign = true, .needs_two = true
 
 // Records a number that explains what the sampler did with the row, such as its "draw" from [0, 1). O(1).
 static inline void cand_note(struct cand *c, const char *name, double value)

@@ -215,6 +215,7 @@ static bool by_chance(const struct stage *stage)
 }
 
 const struct sampler sampler_adaptive_p = {.name = "adaptive_p",
+                                           .once = true,
                                            .letter = 'a',
                                            PARAMS(params, adaptive_p_params),
                                            .size = sizeof(struct adaptive_p_state),

@@ -12,6 +12,8 @@ static const struct param params[] = {
     {NULL},
 };
 
+enum { ANY_HISTORY, WHOLE_HISTORY, BEHIND_PROMPT }; // where sequences are looked for
+
 static const struct param bad_words_params[] = {{"min-tokens", INT_AT(count_params, count)}, {NULL}};
 static const struct param output_params[] = {{"min-tokens", INT_AT(count_params, count)}, {NULL}};
 
@@ -43,9 +45,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     const struct history *const h = c->history;
     const struct bans *const bans = stage->context->bans;
     struct idmap *const masked = self;
-    const struct param *const kind = stage->sampler->params;
     const size_t output = h->total - h->n_prompt, seen = history_len(h, bans->longest ? bans->longest - 1 : 0),
-                 n = kind == output_params && output < seen ? output : seen;
+                 n = stage->sampler->variant == BEHIND_PROMPT && output < seen ? output : seen;
     uint32_t *const recent = cand_scratch(c, n + 1, sizeof *recent);
     const bool early = output < (size_t)((const struct count_params *)stage->params)->count;
     bool ok = recent;
@@ -57,7 +58,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         const struct tokens *const s = &bans->sequence[i];
         const size_t before = s->n - 1; // the tokens without the last
         if (before <= n && tokens_oldest(s->id, before, recent, before) &&
-            (kind != bad_words_params || !exempt(bans, s, h->total)))
+            (stage->sampler->variant != WHOLE_HISTORY || !exempt(bans, s, h->total)))
             ok = idmap_add(masked, s->id[before]) != IDMAP_NONE;
     }
     for (size_t i = 0; ok && early && i < bans->n_ends; i++)
@@ -79,12 +80,13 @@ static void explain(struct account *a)
 
 static void release(void *self) { idmap_free(self); }
 
-#define BANS(NAME, ROWS)                                                                                     \
-    {                                                                                                        \
-        .name = (NAME), PARAMS(ROWS, count_params), .size = sizeof(struct idmap), .enabled = enabled,        \
-        .window = window, .apply = apply, .explain = explain, .partial = {apply_partial}, .release = release \
+#define BANS(NAME, ROWS, VARIANT)                                                                         \
+    {                                                                                                     \
+        .name = (NAME), .variant = (VARIANT), PARAMS(ROWS, count_params), .size = sizeof(struct idmap),   \
+        .enabled = enabled, .window = window, .lists = LISTS_BANS, .counts_tokens = true, .apply = apply, \
+        .explain = explain, .partial = {apply_partial}, .release = release                                \
     }
 
-const struct sampler sampler_bans = BANS("bans", params);
-const struct sampler sampler_bans_bad_words = BANS("bans_bad_words", bad_words_params);
-const struct sampler sampler_bans_output = BANS("bans_output", output_params);
+const struct sampler sampler_bans = BANS("bans", params, ANY_HISTORY);
+const struct sampler sampler_bans_bad_words = BANS("bans_bad_words", bad_words_params, WHOLE_HISTORY);
+const struct sampler sampler_bans_output = BANS("bans_output", output_params, BEHIND_PROMPT);

@@ -283,6 +283,7 @@ const struct sampler sampler_dry = {.name = "dry",
                                     .partial = {apply_partial},
                                     .enabled = enabled,
                                     .explain = explain,
+                                    .lists = LISTS_BREAKERS,
                                     .window = window,
                                     .change = change,
                                     .release = release};

@@ -16,6 +16,8 @@ struct engine_stage_params {
     double temp_wide;
 };
 
+enum { LISTS = 1, KEEPS_ALL = 1 }; // variants: of scale, which makes a list; of top_k_prob, where 0 is all
+
 static const struct param temp[] = {{"temp", FLOAT_AT(engine_stage_params, temp)}, {NULL}};
 static const struct param temp_wide[] = {{"temp", DOUBLE_AT(engine_stage_params, temp_wide)}, {NULL}};
 static const struct param top_k[] = {{"top-k", INT_AT(engine_stage_params, k)}, {NULL}};
@@ -61,7 +63,7 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
     const float factor = (float)(1.0 / stage_first(stage));
     if (!(factor < INFINITY))
         cand_fail(c, FAULT_OVERFLOW, 0);
-    if (stage->sampler->params == temp)
+    if (stage->sampler->variant == LISTS)
         cand_list(c); // which softmax_id needs
     cand_map(c, multiply_logits, &factor);
 }
@@ -70,15 +72,16 @@ const struct sampler sampler_round_f16 = {.name = "round_f16", .scale = READS_LO
 const struct sampler sampler_sort = {
     .name = "sort", .apply = sort_all, .explain = explain_sort, .partial = {apply_partial}};
 
-#define SCALE(NAME, ROWS)                                                                                        \
-    {                                                                                                            \
-        .name = (NAME), PARAMS(ROWS, engine_stage_params), .runs = {OTHER_THAN, 1}, .apply = scale, .partial = { \
-            divide_partial                                                                                       \
-        }                                                                                                        \
+#define SCALE(NAME, ROWS, VARIANT)                                                                        \
+    {                                                                                                     \
+        .name = (NAME), .variant = (VARIANT), PARAMS(ROWS, engine_stage_params), .runs = {OTHER_THAN, 1}, \
+        .apply = scale, .partial = {                                                                      \
+            divide_partial                                                                                \
+        }                                                                                                 \
     }
 
-const struct sampler sampler_scale = SCALE("scale", temp);
-const struct sampler sampler_scale_wide = SCALE("scale_wide", temp_wide);
+const struct sampler sampler_scale = SCALE("scale", temp, LISTS);
+const struct sampler sampler_scale_wide = SCALE("scale_wide", temp_wide, 0);
 
 // ---- softmaxes
 
@@ -149,7 +152,7 @@ enum { DEFAULT_K = 256 };
 static void top_k_prob(void *self, struct cand *c, const struct stage *stage)
 {
     const struct engine_stage_params *const p = stage->params;
-    const bool keeps_all = stage->sampler->params == top_k_all || c->n < DEFAULT_K;
+    const bool keeps_all = stage->sampler->variant == KEEPS_ALL || c->n < DEFAULT_K;
     const bool given = p->k > 0 && (size_t)p->k < c->n;
     cand_top_k_by_p(c, given ? (size_t)p->k : keeps_all ? c->n : DEFAULT_K);
 }
@@ -194,14 +197,14 @@ static void top_p_above_partial(void *self, struct cand *c, const struct stage *
 static double distance_top_k(const struct stage *stage, const struct compared *of)
 {
     const int32_t k = ((const struct engine_stage_params *)stage->params)->k;
-    const bool all = stage->sampler->params == top_k_all;
+    const bool all = stage->sampler->variant == KEEPS_ALL;
     return distance_of_rank(of, k > 0 ? (size_t)k : all ? of->n : DEFAULT_K);
 }
 
 static void explain_top_k(struct account *a)
 {
     const int32_t k = ((const struct engine_stage_params *)a->stage->params)->k;
-    const bool all = a->stage->sampler->params == top_k_all;
+    const bool all = a->stage->sampler->variant == KEEPS_ALL;
     if (a->unchanged && (k > 0 || !all))
         account_rank(a, k > 0 && (size_t)k < a->before.n ? (size_t)k : k > 0 && all ? (size_t)k : DEFAULT_K);
     else if (a->unchanged)
@@ -215,8 +218,9 @@ static void explain_top_k(struct account *a)
 
 const struct sampler sampler_top_k_prob = CUT("top_k_prob", top_k, top_k_prob, .limits = LIMITS_OTHERWISE,
                                               .distance = distance_top_k, .explain = explain_top_k);
-const struct sampler sampler_top_k_prob_all = CUT("top_k_prob_all", top_k_all, top_k_prob, .enabled = filters,
-                                                  .distance = distance_top_k, .explain = explain_top_k);
+const struct sampler sampler_top_k_prob_all =
+    CUT("top_k_prob_all", top_k_all, top_k_prob, .variant = KEEPS_ALL, .enabled = filters, .distance = distance_top_k,
+        .explain = explain_top_k);
 const struct sampler sampler_min_p_cut =
     CUT("min_p_cut", min_p, min_p_cut, .limits = LIMITS_OTHERWISE, .distance = compares_ratio, .runs = {ABOVE, 0},
         .explain = explain_ratio, .partial = {min_p_cut_partial, stage_always});

@@ -6,6 +6,8 @@
 
 #define BELOW_ONE RANGE(0, 0x1.fffffep-1)
 
+enum { ETA = 1 }; // the variant whose floor depends on the entropy
+
 static const struct param epsilon_params[] = {
     {"epsilon-cutoff", "keep tokens of at least probability E; 0: all", FLOAT_AT(value_params, value), BELOW_ONE,
      .metavar = "E", LOG_SLIDER(0.0001, 0.1, 0.0001)},
@@ -34,7 +36,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
     const size_t least = (size_t)p->min_keep;
-    const bool eta = stage->sampler->params == eta_params;
+    const bool eta = stage->sampler->variant == ETA;
     const double t = eta ? 0.0 : p->value * (double)cand_exp_sum(c), slack = t * 0x1p-22;
     if (!eta && cand_keep_by_weight(c, t - slack, t + slack, least))
         return;
@@ -57,7 +59,8 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
 
 const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .letter = 'c',
-                                               .foreign = true,
+                                               FOREIGN,
+                                               .joins_default = true,
                                                PARAMS(epsilon_params, value_params),
                                                .runs = {ABOVE, 0},
                                                .apply = apply,
@@ -65,8 +68,10 @@ const struct sampler sampler_epsilon_cutoff = {.name = "epsilon_cutoff",
                                                .explain = explain_prob,
                                                .partial = {partial, stage_always}};
 const struct sampler sampler_eta_cutoff = {.name = "eta_cutoff",
+                                           .variant = ETA,
                                            .letter = 'u',
-                                           .foreign = true,
+                                           FOREIGN,
+                                           .joins_default = true,
                                            PARAMS(eta_params, value_params),
                                            .runs = {ABOVE, 0},
                                            .apply = apply,

@@ -26,5 +26,9 @@ static void explain(struct account *a)
         account_none(a, ids->id, ids->n, "biased");
 }
 
-const struct sampler sampler_logit_bias = {
-    .name = "logit_bias", .enabled = enabled, .apply = apply, .explain = explain, .partial = {apply_partial}};
+const struct sampler sampler_logit_bias = {.name = "logit_bias",
+                                           .lists = LISTS_BIASES,
+                                           .enabled = enabled,
+                                           .apply = apply,
+                                           .explain = explain,
+                                           .partial = {apply_partial}};

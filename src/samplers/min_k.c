@@ -108,7 +108,8 @@ static double distance(const struct stage *stage, const struct compared *of)
 
 const struct sampler sampler_min_k = {.name = "min_k",
                                       .letter = 'g',
-                                      .foreign = true,
+                                      FOREIGN,
+                                      .joins_default = true,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, -FLT_TRUE_MIN}, // from 0 on
                                       .apply = apply,

@@ -24,11 +24,17 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     apply(self, c, stage);
 }
 
+static const char *above_one(const struct stage *stage)
+{
+    return ((const struct value_params *)stage->params)->min_keep > 1 ? NULL : "keeps one token";
+}
+
 const struct sampler sampler_min_p = {.limits = LIMITS_RATIO,
                                       .name = "min_p",
                                       .letter = 'm',
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
+                                      .above_one = above_one,
                                       .apply = apply,
                                       .explain = explain_ratio,
                                       .partial = {partial, stage_always}};

@@ -153,8 +153,6 @@ static void partial_2(void *self, struct cand *c, const struct stage *stage)
     apply_2(self, c, stage);
 }
 
-extern const struct sampler sampler_mirostat_v2;
-
 // mu has moved on since the row, and its note tells what it was.
 static void explain(struct account *a)
 {
@@ -163,16 +161,16 @@ static void explain(struct account *a)
     if (!a->unchanged)
         return;
     account_say(a, "kept all");
-    if (a->whole && a->stage->sampler == &sampler_mirostat_v2 && most < mu)
+    if (a->whole && a->stage->sampler->mirostat == 2 && most < mu)
         account_compare(a, ": the least likely is a surprise of ", most, " bits, below mu, ", mu);
 }
 
-#define VERSION(NAME, APPLY, PARTIAL)                                                                             \
-    {                                                                                                             \
-        .name = (NAME), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), .selector = true, \
-        .apply = (APPLY), .partial = {(PARTIAL), stage_always}, .explain = explain, .reset = reset,               \
-        .needs_rows = stage_always, .by_chance = stage_always, .learns = true, .release = release_rng             \
+#define VERSION(NUMBER, NAME, APPLY, PARTIAL)                                                                         \
+    {                                                                                                                 \
+        .name = (NAME), .mirostat = (NUMBER), PARAMS(params, mirostat_params), .size = sizeof(struct mirostat_state), \
+        .selector = true, .apply = (APPLY), .partial = {(PARTIAL), stage_always}, .explain = explain, .reset = reset, \
+        .needs_rows = stage_always, .by_chance = stage_always, .learns = true, .release = release_rng                 \
     }
 
-const struct sampler sampler_mirostat = VERSION("mirostat", apply_1, partial_1);
-const struct sampler sampler_mirostat_v2 = VERSION("mirostat_v2", apply_2, partial_2);
+const struct sampler sampler_mirostat = VERSION(1, "mirostat", apply_1, partial_1);
+const struct sampler sampler_mirostat_v2 = VERSION(2, "mirostat_v2", apply_2, partial_2);

@@ -42,7 +42,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 // If the full row has a single candidate, the list's stays as well.
 static void partial(void *self, struct cand *c, const struct stage *stage)
 {
-    if (stage->sampler->foreign && !full_has_two_known(c))
+    if (stage->sampler->needs_two && !full_has_two_known(c))
         unlisted_remove(c, false);
     apply(self, c, stage);
 }
@@ -76,5 +76,5 @@ static void release(void *self)
     }
 
 const struct sampler sampler_no_repeat_ngram =
-    NO_REPEAT_NGRAM("no_repeat_ngram", params, .letter = 'n', .foreign = true);
+    NO_REPEAT_NGRAM("no_repeat_ngram", params, .letter = 'n', FOREIGN, .joins_default = true);
 const struct sampler sampler_no_repeat_ngram_any = NO_REPEAT_NGRAM("no_repeat_ngram_any", any_params, .letter = 0);

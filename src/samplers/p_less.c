@@ -4,6 +4,8 @@
 #include "kern/libm.h"
 #include "sample/sampler.h"
 
+enum { NORM = 1 }; // the variant with the normalised bound
+
 static const struct param params[] = {MIN_KEEP, {NULL}};
 static const struct param norm_params[] = {MIN_KEEP, {NULL}};
 
@@ -19,7 +21,7 @@ static double agreement_bound(double sum, double squares, double alive, bool nor
 static void apply(void *self, struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    const bool norm = stage->sampler->params == norm_params;
+    const bool norm = stage->sampler->variant == NORM;
     const size_t alive = norm ? cand_alive(c, c->n) : 0, least = (size_t)p->min_keep;
     if (norm && alive < 2)
         return;
@@ -60,7 +62,7 @@ static double limit_of(const struct stage *stage, const struct compared *of)
     double squares = 0.0;
     for (size_t i = 0; i < of->n; i++)
         squares += libm_exp(2.0 * ((double)of->logit[i] - of->softmax->max));
-    const bool norm = stage->sampler->params == norm_params;
+    const bool norm = stage->sampler->variant == NORM;
     return agreement_bound(of->softmax->sum, squares, (double)of->n, norm) / of->softmax->sum;
 }
 
@@ -73,15 +75,16 @@ static void explain(struct account *a) { account_prob(a, limit_of(a->stage, &a->
 
 const struct sampler sampler_p_less = {.name = "p_less",
                                        .letter = 'l',
-                                       .foreign = true,
+                                       FOREIGN,
                                        PARAMS(params, value_params),
                                        .apply = apply,
                                        .distance = distance,
                                        .explain = explain,
                                        .partial = {partial, stage_always}};
 const struct sampler sampler_p_less_norm = {.name = "p_less_norm",
+                                            .variant = NORM,
                                             .letter = 'z',
-                                            .foreign = true,
+                                            FOREIGN,
                                             PARAMS(norm_params, value_params),
                                             .apply = apply,
                                             .distance = distance,

@@ -73,7 +73,8 @@ static void explain(struct account *a)
 
 const struct sampler sampler_p_step = {.name = "p_step",
                                        .letter = 'j',
-                                       .foreign = true,
+                                       FOREIGN,
+                                       .joins_default = true,
                                        PARAMS(params, value_params),
                                        .runs = {ABOVE, 0},
                                        .apply = apply,

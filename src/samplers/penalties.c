@@ -16,6 +16,8 @@ struct penalties_params {
     int32_t last_n; // -1: the whole history
 };
 
+enum { WHOLE_HISTORY = 1 }; // the variants without --repeat-last-n
+
 static const struct param params[] = {
     {"repeat-penalty", "divide the logit of a repeated token by X; multiply a negative one; 1: off",
      FLOAT_AT(penalties_params, repeat), RANGE(1.0 / FLT_MAX, FLT_MAX), .common = true, .def = 1,
@@ -54,7 +56,7 @@ static const struct param window_params[] = {
 static size_t window(const struct stage *stage)
 {
     const struct penalties_params *const p = stage->params;
-    return stage->sampler->params == whole_params ? HISTORY_ALL : window_of(p->last_n);
+    return stage->sampler->variant == WHOLE_HISTORY ? HISTORY_ALL : window_of(p->last_n);
 }
 
 static bool enabled(const struct stage *stage)
@@ -243,15 +245,17 @@ static void release(void *self)
     tally_free(&s->part);
 }
 
-#define PENALTIES(NAME, LETTER, ROWS, APPLY)                                                                        \
-    {                                                                                                               \
-        .name = (NAME), .letter = (LETTER), PARAMS(ROWS, penalties_params), .size = sizeof(struct penalties_state), \
-        .enabled = enabled, .window = window, .apply = (APPLY), .explain = explain, .partial = {apply_partial},     \
-        .release = release                                                                                          \
+#define PENALTIES(NAME, LETTER, ROWS, APPLY, VARIANT)                                                   \
+    {                                                                                                   \
+        .name = (NAME), .letter = (LETTER), .variant = (VARIANT), PARAMS(ROWS, penalties_params),       \
+        .size = sizeof(struct penalties_state), .enabled = enabled, .window = window, .apply = (APPLY), \
+        .explain = explain, .partial = {apply_partial}, .release = release                              \
     }
 
-const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params, penalties);
-const struct sampler sampler_repeat_each = PENALTIES("repeat_each", 0, each_params, repeat_each);
-const struct sampler sampler_penalties_vllm = PENALTIES("penalties_vllm", 0, whole_params, penalties_vllm);
-const struct sampler sampler_penalties_output = PENALTIES("penalties_output", 0, whole_params, penalties_output);
-const struct sampler sampler_penalties_window = PENALTIES("penalties_window", 0, window_params, penalties_window);
+const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params, penalties, 0);
+const struct sampler sampler_repeat_each = PENALTIES("repeat_each", 0, each_params, repeat_each, 0);
+const struct sampler sampler_penalties_vllm =
+    PENALTIES("penalties_vllm", 0, whole_params, penalties_vllm, WHOLE_HISTORY);
+const struct sampler sampler_penalties_output =
+    PENALTIES("penalties_output", 0, whole_params, penalties_output, WHOLE_HISTORY);
+const struct sampler sampler_penalties_window = PENALTIES("penalties_window", 0, window_params, penalties_window, 0);

@@ -38,7 +38,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 
 const struct sampler sampler_skew = {.name = "skew",
                                      .letter = 'w',
-                                     .foreign = true,
+                                     FOREIGN,
+                                     .joins_default = true,
                                      .scale = WRITES_LOGPROBS,
                                      PARAMS(params, value_params),
                                      .runs = {OTHER_THAN, 0},

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+enum { TG = 1 }; // the variant of text-generation-webui
+
 static const struct param params[] = {
     {"tfs", "keep tokens before the tail, which begins where the fraction Z of the curvature is reached; 1: all",
      FLOAT_AT(value_params, value), RANGE(0, 1), .def = 1, .metavar = "Z", SLIDER(0, 1, 0.01)},
@@ -24,7 +26,7 @@ static size_t keep_before_tail(struct cand *c, const struct head *head, const vo
 {
     const struct stage *const stage = of_stage;
     const struct value_params *const t = stage->params;
-    const bool part = head->best.n < c->n, tg = stage->sampler->params == tg_params;
+    const bool part = head->best.n < c->n, tg = stage->sampler->variant == TG;
     const float *const p = head->p;
     const size_t m = head->best.n > 2 ? head->best.n - 2 : 0, least = tg                ? 0
                                                                       : t->min_keep > 1 ? (size_t)t->min_keep
@@ -59,7 +61,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 // The number is the share of the curvature down to the candidate; for tfs_tg, to the one before it.
 static double distance(const struct stage *stage, const struct compared *of)
 {
-    const bool tg = stage->sampler->params == tg_params;
+    const bool tg = stage->sampler->variant == TG;
     float *const x = of->n > 2 ? compared_ranked(of) : NULL;
     double sum = 0.0, down_to = 0.0;
     for (size_t i = 0; x && i + 2 < of->n; i++) {
@@ -76,13 +78,15 @@ static double distance(const struct stage *stage, const struct compared *of)
 const struct sampler sampler_tfs = {.name = "tfs",
                                     .aliases = "tfs_z",
                                     .letter = 'f',
-                                    .foreign = true,
+                                    FOREIGN,
+                                    .joins_default = true,
                                     PARAMS(params, value_params),
                                     .runs = {BELOW, 1},
                                     .apply = apply,
                                     .distance = distance};
 const struct sampler sampler_tfs_tg = {.name = "tfs_tg",
-                                       .foreign = true,
+                                       .variant = TG,
+                                       FOREIGN,
                                        PARAMS(tg_params, value_params),
                                        .runs = {BELOW, 1},
                                        .apply = apply,

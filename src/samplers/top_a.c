@@ -60,7 +60,8 @@ static void explain(struct account *a) { account_prob(a, limit_of(a->stage, &a->
 
 const struct sampler sampler_top_a = {.name = "top_a",
                                       .letter = 'o',
-                                      .foreign = true,
+                                      FOREIGN,
+                                      .joins_default = true,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,

@@ -31,7 +31,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 
 const struct sampler sampler_top_h = {.name = "top_h",
                                       .letter = 'h',
-                                      .foreign = true,
+                                      FOREIGN,
+                                      .joins_default = true,
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, 0},
                                       .apply = apply,

@@ -77,4 +77,4 @@ const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,
                                             .apply = apply,
                                             .distance = distance,
                                             .explain = explain,
-                                            .partial = {partial}};
+                                            .partial = {partial, .of_logits = true}};

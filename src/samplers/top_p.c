@@ -5,6 +5,8 @@
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 
+enum { PAST = 1 }; // the variant that keeps the candidate past the sum, too
+
 static const struct param params[] = {
     {"top-p", "keep the likeliest tokens up to the sum P; 1: all", FLOAT_AT(value_params, value), FINITE,
      .common = true, .def = 0.95f, .metavar = "P", CLAMPED(0, 1), SLIDER(0, 1, 0.01)},
@@ -20,7 +22,7 @@ static const struct param past_params[] = {{"top-p", FLOAT_AT(value_params, valu
 static bool keep(struct cand *c, const struct stage *stage)
 {
     const struct value_params *const p = stage->params;
-    const bool past = stage->sampler->params == past_params;
+    const bool past = stage->sampler->variant == PAST;
     return cand_keep_nucleus(c, (struct nucleus){.limit = p->value, .past = past, .least = (size_t)p->min_keep});
 }
 
@@ -51,6 +53,7 @@ const struct sampler sampler_top_p = {.limits = LIMITS_SUM,
                                       .partial = {partial, stage_always}};
 const struct sampler sampler_top_p_past = {.limits = LIMITS_SUM,
                                            .name = "top_p_past",
+                                           .variant = PAST,
                                            PARAMS(past_params, value_params),
                                            .runs = {BELOW, 1},
                                            .apply = apply,

@@ -13,6 +13,8 @@ struct rising_params {
     float top_p_f32; // vllm: in f32
 };
 
+enum { NARROW = 1 }; // the variant whose limit is f32
+
 static const struct param wide[] = {{"top-p", DOUBLE_AT(rising_params, top_p)}, {NULL}};
 static const struct param narrow[] = {{"top-p", FLOAT_AT(rising_params, top_p_f32)}, {NULL}};
 
@@ -110,7 +112,7 @@ static bool keep_head(struct cand *c, const struct mass *m, double unit, float t
 static float tail_of(const struct stage *stage)
 {
     const struct rising_params *const p = stage->params;
-    return stage->sampler->params == narrow ? 1.0f - p->top_p_f32 : (float)(1.0 - p->top_p);
+    return stage->sampler->variant == NARROW ? 1.0f - p->top_p_f32 : (float)(1.0 - p->top_p);
 }
 
 static void rising_partial(void *self, struct cand *c, const struct stage *stage)
@@ -175,13 +177,13 @@ static double distance(const struct stage *stage, const struct compared *of)
 
 static void explain(struct account *a) { account_sum(a, 1.0 - (double)tail_of(a->stage), false); }
 
-#define RISING(NAME, ROWS, ENABLED, APPLY)                                                                       \
-    {                                                                                                            \
-        .name = (NAME), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE, .runs = {BELOW, 1},             \
-        .enabled = (ENABLED), .partial = {rising_partial, stage_always}, .apply = (APPLY), .distance = distance, \
-        .explain = explain                                                                                       \
+#define RISING(NAME, VARIANT, ROWS, ENABLED, APPLY)                                                            \
+    {                                                                                                          \
+        .name = (NAME), .variant = (VARIANT), PARAMS(ROWS, rising_params), .limits = LIMITS_OTHERWISE,         \
+        .runs = {BELOW, 1}, .enabled = (ENABLED), .partial = {rising_partial, stage_always}, .apply = (APPLY), \
+        .distance = distance, .explain = explain                                                               \
     }
 
-const struct sampler sampler_top_p_rising = RISING("top_p_rising", wide, NULL, top_p_rising);
-const struct sampler sampler_top_p_rising_f32 = RISING("top_p_rising_f32", narrow, NULL, top_p_rising);
-const struct sampler sampler_top_p_log = RISING("top_p_log", wide, log_enabled, top_p_log);
+const struct sampler sampler_top_p_rising = RISING("top_p_rising", 0, wide, NULL, top_p_rising);
+const struct sampler sampler_top_p_rising_f32 = RISING("top_p_rising_f32", NARROW, narrow, NULL, top_p_rising);
+const struct sampler sampler_top_p_log = RISING("top_p_log", 0, wide, log_enabled, top_p_log);

@@ -104,7 +104,7 @@ static size_t choose_ranks(const struct cand *c, const struct head *head, float 
     struct nucleus kept = {p->value, true, (size_t)p->min_keep, 0};
     float share[BLOCK];
     for (size_t i = 0; i < head->best.n; i += STEP)
-        for (size_t k = 0; k < STEP; k++) // compilers make much of a constant length
+        for (size_t k = 0; k < STEP; k++) // of constant length, which compilers unroll
             score[i + k] = fabsf(score[i + k] + entropy);
     mirror_runs(mirror, score, m.split);
     for (size_t i = 0, len; i < head->best.n; i += len) {

@@ -135,11 +135,14 @@ static void explain(struct account *a)
     }
 }
 
+static const char *above_one(const struct stage *stage) { return "acts as 1"; }
+
 const struct sampler sampler_xtc = {.name = "xtc",
                                     .letter = 'x',
                                     PARAMS(params, xtc_params),
                                     RNG_STATE,
                                     .enabled = enabled,
+                                    .above_one = above_one,
                                     .apply = apply,
                                     .distance = distance,
                                     .explain = explain,

@@ -277,7 +277,7 @@ static unsigned depends_on(const struct recipe *recipe)
         bits |= s->sampler->needs_rows && s->sampler->needs_rows(s) ? UNKNOWN_DRAWS : 0;
         bits |= s->sampler->learns ? UNKNOWN_NUMBERS : 0;
         bits |= s->sampler->skips_by_width ? UNKNOWN_WIDTH : 0;
-        bits |= s->sampler->params && !strcmp(s->sampler->params->flag, "min-tokens") ? UNKNOWN_LENGTH : 0;
+        bits |= s->sampler->counts_tokens ? UNKNOWN_LENGTH : 0;
     }
     return bits;
 }

@@ -67,7 +67,7 @@ static bool read_order(struct order *o, struct recipes *r, const char *text, boo
     for (const char *at = text; *at;) {
         const size_t len = by_letter ? utf8_step(at) : strcspn(at, ";"), name_len = by_letter ? len : strcspn(at, ";=");
         const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
-        const bool again = s == &sampler_adaptive_p && name_len == len && has_choice(o, s); // llama.cpp runs it once
+        const bool again = s && s->once && name_len == len && has_choice(o, s);
         if (!s && !r->lenient)
             return unknown_sampler(by_letter, at, name_len, e);
         if (!s)
@@ -88,7 +88,7 @@ static bool read_order(struct order *o, struct recipes *r, const char *text, boo
 static bool joins_default(const struct draft *d, size_t place)
 {
     const struct sampler *const s = samplers[place];
-    return s->foreign && s->params[0].help && catalog_enables(&d->of->catalog, place, d->parts.value, NULL);
+    return s->joins_default && catalog_enables(&d->of->catalog, place, d->parts.value, NULL);
 }
 
 // Appends the names of the default chain, each with a ';' behind it.

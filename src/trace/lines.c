@@ -58,7 +58,7 @@ static void note_changes(struct trace_line *line, const struct log *l, const str
     size_t n = 0;
     uint32_t token = 0;
     float change = 0.0f;
-    if (!s || !(s->window || s->reads_prompt) || s == &sampler_scatter)
+    if (!s || !(s->window || s->reads_prompt) || s->scale == WRITES_LOGPROBS) // which changes all logits
         return;
     for (size_t i = 0, k = 0; i < step->n; i++) { // both by rising id, and the step has no other tokens
         while (l->id[before->at + k] < l->id[step->at + i])

@@ -54,12 +54,11 @@ bool job_splits(const struct job *j)
     return true;
 }
 
-// Does a stage look back on tokens? Bans do so only for the sequence that is banned.
+// Returns whether a stage reads earlier tokens. Bans read them only for the sequence that is banned.
 static bool reads_history(const struct stage *stage)
 {
     const struct sampler *const s = stage->sampler;
-    const bool bans = s == &sampler_bans || s == &sampler_bans_output || s == &sampler_bans_bad_words;
-    return s->window && !bans && stage_enabled(stage) && s->window(stage);
+    return s->window && s->lists != LISTS_BANS && stage_enabled(stage) && s->window(stage);
 }
 
 void job_own_history(const struct job *j, struct builder *names)

@@ -71,15 +71,15 @@ static void lists_html(struct builder *b, const struct dest *d, const struct rec
     const struct breakers *const breakers = &r->parts.breakers->breakers;
     const struct bans *const bans = &r->parts.bans->bans;
     char text[NUMBER_TEXT];
-    for (size_t i = 0; s == &sampler_logit_bias && i < biases->n; i++) {
+    for (size_t i = 0; s->lists == LISTS_BIASES && i < biases->n; i++) {
         tokens_html(b, d, i ? ", " : " ", &(struct tokens){&biases->bias[i].id, 1});
         builder_format(b, " %s%s", biases->bias[i].bias > 0.0f ? "+" : "", number_text(biases->bias[i].bias, text));
     }
-    for (size_t i = 0; s == &sampler_dry && i < breakers->n_texts; i++)
+    for (size_t i = 0; s->lists == LISTS_BREAKERS && i < breakers->n_texts; i++)
         quote_html(b, i ? " " : ", breakers ", breakers->text[i]);
-    for (size_t i = 0; s == &sampler_dry && i < breakers->n_sequences; i++)
+    for (size_t i = 0; s->lists == LISTS_BREAKERS && i < breakers->n_sequences; i++)
         tokens_html(b, d, ", breaker ", &breakers->sequence[i]);
-    if (s != &sampler_bans && s != &sampler_bans_output && s != &sampler_bans_bad_words)
+    if (s->lists != LISTS_BANS)
         return;
     for (size_t i = 0; i < bans->n; i++)
         tokens_html(b, d, ", banned ", &bans->sequence[i]);
