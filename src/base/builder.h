@@ -24,7 +24,7 @@ void builder_free(struct builder *b);
 // Empties the text and keeps its memory and its limit.
 void builder_clear(struct builder *b);
 
-// Was all of it added?
+// Returns whether all of it was added.
 static inline bool builder_whole(const struct builder *b) { return !b->failed && !b->full; }
 
 // Add to the text, all or nothing. An addition of no bytes makes text a string, too.

@@ -96,7 +96,7 @@ static float by_library(const char *p, const char *end)
     return x;
 }
 
-// Is the f64 v, which is within 4 ulp of a number N, rounded to the float that N is rounded to?
+// Returns whether the f64 v, which is within 4 ulp of a number N, rounds to the same float as N.
 //
 // Plain algorithm: strtof, which compares all digits with the middle of two floats. It is too slow for every number.
 // Idea: compute N in f64, as an integer times a power of ten, and ask strtof only if the error of that could matter.

@@ -30,7 +30,7 @@ bool platform_with_stack(size_t bytes, void *(*work)(void *), void *arg);
 
 // ---- mapped files
 
-// Does a map read its file when a page is touched? Else it would be a copy of the file.
+// Returns whether a map reads its file when a page is touched. Else it would be a copy of the file.
 bool platform_maps(void);
 
 // Returns the size of a page of memory in bytes.
@@ -57,17 +57,17 @@ void platform_on_signals(void (*act)(void));
 // fails. Signals are blocked until *unfinished is the name and platform_on_signals(act) has been called.
 int platform_temporary(char *name, char *volatile *unfinished, void (*act)(void));
 
-// Does errno say that nobody reads the pipe that was written to?
+// Returns whether errno says that nobody reads the pipe that was written to.
 bool platform_pipe_closed(void);
 
 // Gives a new file the permissions of the file `like`, without setuid and setgid. NULL: the permissions that files made
 // by open() have.
 void platform_permissions(int fd, const char *like);
 
-// Would reading from a descriptor wait for another program or for a person?
+// Returns whether reading from a descriptor would wait for another program or for a person.
 bool platform_would_wait(int fd);
 
-// Would writing a short text to a descriptor wait for its reader?
+// Returns whether writing a short text to a descriptor would wait for its reader.
 bool platform_would_block(int fd);
 
 // Writes the real path of a file to path. `from` is relative to the folder of the program. False if there is no such
@@ -85,10 +85,10 @@ void platform_settings(char path[PATH_MAX]);
 // Returns the width of the terminal; 0: unknown.
 int platform_columns(int fd);
 
-// Is the character set of the user's locale UTF-8? The locale of the program does not change.
+// Returns whether the character set of the user's locale is UTF-8. The locale of the program does not change.
 bool platform_utf8(void);
 
-// May this process write on the terminal? A process in the background may not.
+// Returns whether this process may write on the terminal. A process in the background may not.
 bool platform_in_front(int fd);
 
 #endif

@@ -47,8 +47,8 @@ static inline size_t utf8_step(const char *s)
 // to 4.
 size_t utf8_encode(unsigned char to[4], uint32_t point);
 
-// Is it a control or formatting character, or a line or paragraph separator: nothing that a terminal or a table should
-// meet?
+// Returns whether a character is a control or formatting character, or a line or paragraph separator, which no terminal
+// and no table should be given.
 bool utf8_hidden(uint32_t point);
 
 // Returns true if a terminal may be shown the text as it is; it may have newlines and tabs.

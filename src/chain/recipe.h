@@ -183,10 +183,10 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);
 
-// Would the stage run if the parameter of this row of its sampler had this value?
+// Returns whether the stage would run if the parameter of this row of its sampler had this value.
 bool stage_runs_with(const struct stage *stage, const struct param *row, double value);
 
-// Does the stage multiply negative logits, and divide positive ones, by a factor other than 1?
+// Returns whether the stage multiplies negative logits, and divides positive ones, by a factor other than 1.
 bool stage_has_factor(const struct stage *stage);
 
 // Returns the first stage that runs and depends on the size or the sign of the row's logits, which log-probabilities do

@@ -96,7 +96,7 @@ void options_make(struct options *o, struct recipes *r);
 bool args_parse(struct args *a, const struct options *options, int argc, char **argv, struct err *e);
 void args_free(struct args *a);
 
-// Are the ids of an option those that the input records? value: NULL if it was not given.
+// Returns whether the ids of an option are those that the input records. value: NULL if it was not given.
 static inline bool args_recorded(const char *value) { return value && !strcmp(value, "recorded"); }
 
 // Fills a from base and from options of the chain behind it. base outlives a. False with *e if another option is among
@@ -115,7 +115,7 @@ static inline bool args_given(const struct args *a, const char *name)
     return typed_origin(&a->typed, name) != ORIGIN_NONE;
 }
 
-// Is --vocab given anywhere on the command line? Presets may then name tokens by their texts.
+// Returns whether --vocab is given anywhere on the command line. Presets may then name tokens by their texts.
 static inline bool args_name_vocab(const struct args *a) { return words_value(a->word, a->n_words, "--vocab", NULL); }
 
 // Checks options that exclude or need each other, before a run or --print-chain. False with *e.

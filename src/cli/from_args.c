@@ -11,8 +11,9 @@
 
 // ---- the engine
 
-// Would the chain differ if the engine had a stage for the option? Options that were reset before count as off, so that
-// the window of a penalty is not listed beside it. Breakers count with the option of DRY that switches it on.
+// Returns whether the chain would differ if the engine had a stage for the option. Options that were reset before count
+// as off, so that the window of a penalty is not listed beside it. Breakers count with the option of DRY that switches
+// it on.
 static bool would_differ(const struct args *a, const struct option_row *row)
 {
     const struct catalog *const c = a->typed.options->catalog;

@@ -120,7 +120,7 @@ static void print_group(const struct help *h, const char *heading, bool all)
     }
 }
 
-// Is the row the first of its heading?
+// Returns whether the row is the first of its heading.
 static bool begins_group(const struct options *o, const struct option_row *row)
 {
     if (row->group == GROUP_HIDDEN)

@@ -110,7 +110,7 @@ static const char *idle_vectors(const struct recipe *r, const struct option_row 
     return recipe_runs(r, &sampler_scatter) ? NULL : "has no effect while scatter is off or the chain has no scatter";
 }
 
-// Has the option the same value in the base?
+// Returns whether the option has the same value in the base.
 static bool as_in_base(const struct option_row *row, const struct args *a, const struct args *base)
 {
     return base && base->typed.given[row - a->typed.options->row] &&

@@ -6,7 +6,7 @@
 
 #include "json/json.h"
 
-// Is a text in one of the notations? Any other text is a preset of sampl.
+// Returns whether a text is in one of the notations. Any other text is a preset of sampl.
 bool notation_is_foreign(const char *text);
 
 // Reads text[0..len), with a NUL behind it, into a tree, which the caller frees with cJSON_Delete. Numbers become

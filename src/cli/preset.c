@@ -44,7 +44,7 @@ static void find_directories(struct directories *d)
     snprintf(d->path[3], PATH_MAX, "%s/presets", SAMPL_DATADIR);
 }
 
-// Is there a file? A file that exists but cannot be examined counts: opening it reports the cause.
+// Returns whether there is a file. A file that exists but cannot be examined counts: opening it reports the cause.
 static bool is_file(const char *path)
 {
     struct stat st;

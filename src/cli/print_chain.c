@@ -38,7 +38,8 @@ static void write_origin(struct builder *b, const char *origin)
         builder_format(b, " (%s)", origin);
 }
 
-// Is a parameter of the stage given, beside the one with this index and min-keep, and not at its off value?
+// Returns whether a parameter of the stage is given and not at its off value, besides the one with this index and
+// min-keep.
 static bool gives_other(const struct chain_text *t, const struct stage *stage, size_t but)
 {
     const struct param *const rows = stage->sampler->params;

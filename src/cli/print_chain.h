@@ -46,7 +46,7 @@ const char *metric_name(enum distance_metric metric);
 // Writes the name of the file of vectors behind `before`, and the metric behind `metric`. The recipe has vectors.
 void chain_text_embeddings(const struct chain_text *t, const char *before, const char *metric);
 
-// Is the option one that only sampl's scatter has?
+// Returns whether only sampl's scatter has the option.
 bool chain_text_own(const char *flag);
 
 // True if the seed is drawn when the program starts.

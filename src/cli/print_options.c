@@ -171,8 +171,8 @@ static void write_names(const struct chain_text *t, bool llama)
     builder_free(&names);
 }
 
-// Has llama.cpp this option? Options under headings of their own are scatter's, which some builds have, and those of
-// other programs.
+// Returns whether llama.cpp has this option. Options under headings of their own are scatter's, which some builds have,
+// and those of other programs.
 static bool llama_has(const struct chain_text *t, const struct option_row *row)
 {
     const bool scatter = row->heading && !strcmp(row->heading, sampler_scatter.heading);

@@ -15,7 +15,7 @@ static bool penalises(const struct stage *stage)
     return runs_with(stage, "repeat-penalty") || runs_with(stage, "dry-multiplier");
 }
 
-// Is the stage a temperature that depends on the row's entropy?
+// Returns whether the stage is a temperature that depends on the row's entropy.
 static bool is_dynamic(const struct stage *stage)
 {
     const struct param *const range = runs_with(stage, "dynatemp-range");
@@ -45,7 +45,7 @@ static void remark_product(struct builder *notes, const struct recipe *r)
         note_add(notes, NOTE_PLAIN, "%zu temperatures multiply: together they are %.6g", n, product);
 }
 
-// Does the stage keep one candidate because its top-p is 0?
+// Returns whether the stage keeps one candidate because its top-p is 0.
 static bool keeps_one(const struct stage *stage)
 {
     const struct param *const top_p = runs_with(stage, "top-p"), *const min_keep = runs_with(stage, "min-keep");

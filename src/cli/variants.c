@@ -285,9 +285,9 @@ static bool add_variants(struct variants *v, const struct args *base, struct err
 
 // ---- variants with the same chain
 
-// Do two recipes choose the same token from any row without parameters, in any sequence? Their enabled stages must be
-// equal, and so must all that acts beside the stages: the lists, the grammar, the reasoning budget, the seeds. Such a
-// recipe may have another order, or other values of stages that are off.
+// Returns whether two recipes choose the same token from any row without parameters, in any sequence. Their enabled
+// stages must be equal, and so must all that acts beside the stages: the lists, the grammar, the reasoning budget, the
+// seeds. Such a recipe may have another order, or other values of stages that are off.
 static bool same_chain(const struct recipe *a, const struct recipe *b)
 {
     const struct stage *s = NULL, *t = NULL;
@@ -329,7 +329,7 @@ static void note_same_chains(const struct variants *v)
 
 // ---- recipes
 
-// Does a sampler of the chain have its own value in place of the option's?
+// Returns whether a sampler of the chain has its own value in place of the option's.
 static bool chain_fixes(const struct recipe *r, const struct option_row *row)
 {
     const struct order *const order = r->parts.order;

@@ -232,7 +232,7 @@ static bool no_left_recursion(struct check *c, size_t *bad)
     return true;
 }
 
-// Is no rule left-recursive? False: *bad is.
+// Returns whether no rule is left-recursive. False: *bad is.
 static bool find_no_recursion(struct check *c, size_t *bad)
 {
     c->reach = REACH_FIRST;

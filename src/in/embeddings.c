@@ -64,7 +64,7 @@ static bool embeddings_data(struct embeddings *m, struct source *s, uint64_t beg
 
 // ---- safetensors
 
-// Is the name that of an embedding matrix, or does it end in one?
+// Returns whether the name is that of an embedding matrix, or ends in one.
 static bool is_embedding(const char *name)
 {
     static const char *const names[] = {"embed_tokens.weight", "wte.weight", "tok_embeddings.weight"};

@@ -22,8 +22,8 @@ bool format_begins(const struct format *f, const unsigned char *head, size_t len
     return f->magic ? begins_with(head, len, f->magic) : f->probe && f->probe(head, len < HEAD ? len : HEAD);
 }
 
-// Are these first bytes JSON that may be followed by no more before it is answered? A program may write a line or a
-// row, and wait for the answer before it writes more.
+// Returns whether these first bytes are JSON whose sender may wait for an answer before it writes more. A program may
+// write a line or a row, and wait for the answer before it writes more.
 static bool may_be_all(const struct source *s, const unsigned char *head, size_t len)
 {
     if (*head == '\n' || !format_json.probe(head, len))
@@ -70,7 +70,7 @@ bool input_no_pointer(const unsigned char *head, size_t len, struct err *e)
            err_set(e, STATUS_DATA, "this is a Git LFS pointer; run git lfs pull");
 }
 
-// Does a line of numbers with commas between them begin here?
+// Returns whether a line of numbers with commas between them begins here.
 static bool is_number_line(const unsigned char *p, const unsigned char *end)
 {
     const char *const numbers = "0123456789+-.eE, \t\r";

@@ -256,7 +256,8 @@ bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e)
     return true;
 }
 
-// Can rows of a file that is not open yet name a sequence? An error is left to the run that opens the file.
+// Returns whether rows of a file that is not open yet can name a sequence. An error is left to the run that opens the
+// file.
 static bool file_names(const struct input_config *config, const char *path)
 {
     struct input one = {.config = config};

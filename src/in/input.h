@@ -205,11 +205,11 @@ void input_close(struct input *in);
 // Opens the first file that is not empty, unless it is open. *name: its format; "" if all files are empty.
 bool input_format(struct input *in, const char **name, struct err *e);
 
-// Can rows of the input name a sequence? True also for files whose formats only reading can tell. Opens a file as
-// input_format does.
+// Returns whether rows of the input can name a sequence. True also for files whose formats only reading can tell. Opens
+// a file as input_format does.
 bool input_names(struct input *in, bool *names, struct err *e);
 
-// Can rows of the input say more of themselves than their numbers? Opens a file as input_format does.
+// Returns whether rows of the input can say more of themselves than their numbers. Opens a file as input_format does.
 bool input_tells(struct input *in, bool *tells, struct err *e);
 
 // Counts the rows that input_next will return: *rows, or -1 if only reading can tell. *why then has the error of a file

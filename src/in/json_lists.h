@@ -18,8 +18,8 @@ struct json_lists {
     struct sparse row;
 };
 
-// Is the object one of lists? If so, begins it; it must stay as it is until all its rows are read. Sets *found. Fails
-// with STATUS_DATA if its arrays do not fit each other. object: NULL if the value is no object.
+// Finds out whether the object is one of lists. If so, begins it; it must stay as it is until all its rows are read.
+// Sets *found. Fails with STATUS_DATA if its arrays do not fit each other. object: NULL if the value is no object.
 bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found, struct err *e);
 
 // Reads the next row; lists->next must be below lists->n. The row is valid until the next call.

@@ -194,7 +194,7 @@ static void drop_spare(struct json_reply *reply)
     reply->n = n;
 }
 
-// Has an object the tokens that its server's filters left: SGLang's and vLLM's sampling mask?
+// Returns whether an object has the tokens that its server's filters left: SGLang's and vLLM's sampling mask.
 static bool has_mask(const cJSON *root)
 {
     return cJSON_IsArray(reply_path(root, "meta_info.output_token_sampling_mask "

@@ -166,7 +166,7 @@ static void find_long_array(struct json_value *v, size_t name, size_t depth)
     }
 }
 
-// May an array or object begin at the end of v->text, in which a blank stands for white space?
+// Returns whether an array or object may begin at the end of v->text, in which a blank stands for white space.
 static bool may_open(const struct json_value *v)
 {
     const char *last = v->text.text + v->text.len - 1;

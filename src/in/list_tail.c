@@ -10,7 +10,7 @@ const char *const tail_names[TAIL_MEMBERS] = {"n", "masked", "lse", "max", "sum"
 
 #define ROUNDING 1e-9 // of members in f64, relative to their size
 
-// Is a member, if it is known, in its range?
+// Returns whether a member, if it is known, is in its range.
 static bool in_range(const struct list_tail *t, enum tail_member i, double low, double high, struct err *e)
 {
     const double x = t->value[i];
@@ -58,7 +58,7 @@ static double weigh(const struct sparse *s, double to)
     return sum;
 }
 
-// Do the members fit the list and each other?
+// Returns whether the members fit the list and each other.
 static bool check(struct list_tail *t, const struct sparse *s, size_t n_vocab, struct err *e)
 {
     double *const v = t->value, least = INFINITY, top = -INFINITY;
@@ -99,7 +99,7 @@ static size_t place_of(const struct sparse *s, int64_t token)
     return i;
 }
 
-// Does the rank of the token that follows the row fit the list and the tail? given: the members as given.
+// Returns whether the rank of the token that follows the row fits the list and the tail. given: the members as given.
 static bool check_rank(const struct list_tail *t, const struct list_tail *given, const struct sparse *s, size_t n_vocab,
                        struct err *e)
 {

@@ -69,7 +69,8 @@ static uint16_t half_at(const struct row *r, size_t place)
     return bits;
 }
 
-// Are the low halves of f32 numbers 0 where the tokens are not masked? Then they are widened bf16, or coarser.
+// Returns whether the low halves of f32 numbers are 0 where the tokens are not masked. Then they are widened bf16, or
+// coarser.
 static bool is_widened(const struct row *r, float mask)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -80,7 +81,7 @@ static bool is_widened(const struct row *r, float mask)
     return true;
 }
 
-// Are the low halves of f32 numbers fine enough to be numbers? Those of coarse numbers end with zeros.
+// Returns whether the low halves of f32 numbers are fine enough to be numbers. Those of coarse numbers end with zeros.
 static bool has_fine_halves(const struct row *r)
 {
     size_t fine = 0;
@@ -89,8 +90,8 @@ static bool has_fine_halves(const struct row *r)
     return fine > r->n / 2;
 }
 
-// Are most of every second number of two bytes 0 or a power of 2, and few of the others? The low halves of f32 numbers
-// are, if they were widened from bf16 or f16. Others that repeat count as such.
+// Returns whether, of numbers of two bytes, most at odd places are 0 or a power of 2, and few of the others. The low
+// halves of f32 numbers are, if they were widened from bf16 or f16. Others that repeat count as such.
 static bool has_empty_halves(const struct input_row *row)
 {
     const struct row *const r = &row->logits;
@@ -103,7 +104,8 @@ static bool has_empty_halves(const struct input_row *row)
     return empty[0] > r->n * 3 / 8 && empty[1] < r->n / 8;
 }
 
-// Are many numbers of two bytes below 0.25 in size as f16? Those of bf16 hardly are: as f16 they lie between 0.5 and 4.
+// Returns whether many numbers of two bytes are below 0.25 in size as f16. Those of bf16 hardly are: as f16 they lie
+// between 0.5 and 4.
 static bool has_small_f16(const struct row *r)
 {
     size_t small = 0;
@@ -172,7 +174,7 @@ static void note_small_vocabulary(struct misread *m, const struct vocab *v, cons
                  v->n);
 }
 
-// Are two texts equal but for blanks before them? Servers leave out the blank that begins a text.
+// Returns whether two texts are equal but for blanks before them. Servers leave out the blank that begins a text.
 static bool same_text(struct piece a, struct piece b)
 {
     for (; a.len && *a.p == ' '; a.len--)

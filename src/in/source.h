@@ -64,7 +64,7 @@ void source_rows(struct source *s, const struct source_rows *rows);
 // peek.
 bool source_peek(struct source *s, size_t want, const unsigned char **p, size_t *have, struct err *e);
 
-// Would reading more bytes than were peeked wait for another program or person?
+// Returns whether reading more bytes than were peeked would wait for another program or person.
 bool source_waits(const struct source *s);
 
 // Skips n bytes, which were peeked or are among those of source_left.

@@ -6,14 +6,14 @@
 
 #include "in/sparse.h"
 
-// Is this the name of the ids, or of the numbers, of a data set's lists?
+// Returns whether this is the name of the ids, or of the numbers, of a data set's lists.
 bool token_list_has_ids(const char *name);
 bool token_list_has_numbers(const char *name);
 
-// Does the name of the numbers say that they are logits?
+// Returns whether the name of the numbers says that they are logits.
 bool token_list_has_logits(const char *name);
 
-// Does the name begin with "topk_" or "top_"?
+// Returns whether the name begins with "topk_" or "top_".
 bool token_list_is_marked(const char *name);
 
 // Returns what a list of log-probabilities x[0..n) says of the tokens that it leaves out. No unlisted token is above

@@ -274,7 +274,7 @@ static inline float negligible_below(float sum)
     return bound > EXPF_UNDERFLOW ? bound : EXPF_UNDERFLOW;
 }
 
-// Is no element of a long run below floor?
+// Returns whether no element of a long run is below floor.
 static inline bool none_below(const float *x, float floor)
 {
     vf32 least[4] = {load_vf32(x), load_vf32(x), load_vf32(x), load_vf32(x)};

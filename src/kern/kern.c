@@ -10,9 +10,9 @@ static bool always(void) { return true; }
 
 #include <cpuid.h>
 
-// Has the processor instructions (bits of CPUID's leaves 1 and 7), and does the system save their registers (bits of
-// XCR0)? Asked by hand: __builtin_cpu_supports needs a library of the compiler's that not every system has, and not
-// every compiler's knows F16C.
+// Returns whether the processor has instructions (bits of CPUID's leaves 1 and 7), and the system saves their registers
+// (bits of XCR0). Asked by hand: __builtin_cpu_supports needs a library of the compiler's that not every system has,
+// and not every compiler's knows F16C.
 static bool cpu_has(unsigned leaf1, unsigned leaf7, unsigned saved)
 {
     unsigned a, b, c, d, low, high;

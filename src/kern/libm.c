@@ -52,7 +52,7 @@ float libm_exp2f(float x)
     return (float)exp2_of((double)x);
 }
 
-// Is y a whole number, and is it odd?
+// Returns whether y is a whole number, and whether it is odd.
 static bool is_whole(float y) { return fabsf(y) >= 0x1p24f || (float)(int32_t)y == y; }
 
 static bool is_odd(float y) { return fabsf(y) < 0x1p24f && is_whole(y) && (int32_t)y % 2; }

@@ -70,7 +70,7 @@ static inline int tie_steps(struct ordered_ties t, unsigned *odd)
 // 2^e
 static inline double binade(double s) { return f64_of_bits(bits_of_f64(fabs(s)) & ~((UINT64_C(1) << 52) - 1)); }
 
-// Is it far from where the ulp, or the sum, is no normal float?
+// Returns whether it is far from where the ulp, or the sum, is no normal float.
 static inline bool is_usual(double low) { return low > 0x1p-90 && low < 0x1p90; }
 
 // u/2
@@ -195,7 +195,7 @@ ALWAYS_INLINE struct ordered_ties ties_f64(const float *x, float mean, double lo
     return t;
 }
 
-// Does no element move the sum towards 0?
+// Returns whether no element moves the sum towards 0.
 static bool none_against(const float *x, size_t n, double s)
 {
     const uint32_t sign = bits_of_f32(s < 0 ? -0.0f : 0.0f);
@@ -205,9 +205,9 @@ static bool none_against(const float *x, size_t n, double s)
     return !(any >> 31);
 }
 
-// Does the sum stay in [low, 2 low) at every element? drift: how far ties can take it. At the lower end a sum of
-// exactly low is in danger although q is 0, as the floats below it are closer; a sum above it is not. The comparisons
-// hold for rounded operands too, as rounding is monotone, and fail for NaN.
+// Returns whether the sum stays in [low, 2 low) at every element. drift: how far ties can take it. At the lower end a
+// sum of exactly low is in danger although q is 0, as the floats below it are closer; a sum above it is not. The
+// comparisons hold for rounded operands too, as rounding is monotone, and fail for NaN.
 static bool stays(const struct ordered_run *r, double low, double drift, const float *x, size_t n, bool squares,
                   double s)
 {
@@ -219,7 +219,7 @@ static bool stays(const struct ordered_run *r, double low, double drift, const f
            (fabs(s) - back - drift > low || squares || (r->rising && s > 0) || none_against(x, n, s));
 }
 
-// Is every element the mean, as in a constant row?
+// Returns whether every element is the mean, as in a constant row.
 static bool none_differs(const float *x, size_t n, float mean)
 {
     vi32 differs = {0};

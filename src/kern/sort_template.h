@@ -194,7 +194,7 @@ static bool lower_halves_fall(const uint64_t *key, size_t n)
     return !rise;
 }
 
-// Does a radix sort of so many passes cost less than what k of n ask of quicksort?
+// Returns whether a radix sort of so many passes costs less than quicksort for k of n.
 static bool worth(int passes, size_t n, size_t k) { return passes <= PASSES && (size_t)passes * n <= 4 * k; }
 
 // Many keys whose lower halves fall, as those of a whole row do, are sorted by radix, unless they differ in too many

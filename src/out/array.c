@@ -15,10 +15,10 @@ enum {
     HEADER = 128  // bytes: a multiple of 64, as numpy writes it; enough for every number of rows
 };
 
-// Does a header precede the numbers?
+// Returns whether a header precedes the numbers.
 static bool has_header(const struct array *a) { return a->dest->format->counted; }
 
-// Can the row be written? All rows are as wide as the first.
+// Checks that the row can be written. All rows are as wide as the first.
 static bool check_row(struct array *a, const struct record *r, struct err *e)
 {
     const size_t width = a->single ? 1 : r->n_vocab;

@@ -104,7 +104,7 @@ static bool open_file(struct dest *d, const char *path, struct err *e)
     return d->stream || dest_fail(d, "open", e);
 }
 
-// Can the destination hold the format?
+// Checks that the destination can hold the format.
 static bool fits(const struct dest *d, struct err *e)
 {
     if (d->screen.columns && d->format->kind & (FORMAT_ARRAY | FORMAT_TENSORS))

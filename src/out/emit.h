@@ -24,7 +24,7 @@ static inline const char *emit_name(enum emit e)
     return names[e];
 }
 
-// Does a record have one number for every token of the vocabulary?
+// Returns whether a record has one number for every token of the vocabulary.
 static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS && e <= EMIT_LOGITS; }
 
 #endif

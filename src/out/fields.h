@@ -6,7 +6,7 @@
 #include "out/dest.h"
 #include "trace/record.h"
 
-// Is a record a line of cells? Else it is a JSON object, which may be a part of a page.
+// Returns whether a record is a line of cells. Else it is a JSON object, which may be a part of a page.
 static inline bool has_cells(const struct dest *d) { return d->format->kind == FORMAT_CELLS; }
 
 // Begins a field. Returns false if only the name is wanted, and no value. Here and below, name NULL makes the field an

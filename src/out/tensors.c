@@ -49,7 +49,7 @@ static size_t row_bytes(const struct tensors *t, size_t i)
     return per_row(t, i) * (i == LOGITS ? dtype_size(t->type) : columns[i].size);
 }
 
-// Can the blocks be written before the end?
+// Returns whether the blocks can be written before the end.
 static bool in_blocks(const struct tensors *t) { return t->dest->begin >= 0 && t->dest->rows >= 0; }
 
 // Prints the header of a file of so many rows.
@@ -108,7 +108,7 @@ static bool write_rows(struct tensors *t, uint64_t rows, struct err *e)
     return ok;
 }
 
-// Are the width and the type of the row those of the rows before it?
+// Checks that the width and the type of the row are those of the rows before it.
 static bool is_alike(struct tensors *t, const struct record *r, struct err *e)
 {
     const enum dtype type = t->unchanged ? r->type : DTYPE_F32;

@@ -87,7 +87,7 @@ bool batch_follow(const struct batch *b, struct worker *worker, struct err *e);
 // Gives back the memory of the walk's rows in mapped files, up to `to`.
 void batch_give_back(struct walk w, size_t to);
 
-// Does the run go on behind a row with this result?
+// Returns whether the run goes on behind a row with this result.
 bool row_goes_on(const struct job *j, const struct result *res);
 
 // Returns the row of the variants with --against, else NULL.

@@ -76,7 +76,7 @@ void note_settings(const struct job *j)
 
 // ---- rows
 
-// Does one of the first n variants have a given bias of a token?
+// Returns whether one of the first n variants has a given bias of a token.
 static bool some_bias(const struct job *j, size_t n, uint32_t id)
 {
     for (size_t k = 0; k < n; k++)
@@ -116,8 +116,8 @@ static void note_widths(const struct job *j, unsigned *noted, const struct seen 
                  s->row->number, row.n, other->n);
 }
 
-// Is the input a file? Rows of a file were computed before the run, so that they follow a text of their own. Rows of a
-// pipe may follow the tokens that the run chooses.
+// Returns whether the input is a file. Rows of a file were computed before the run, so that they follow a text of their
+// own. Rows of a pipe may follow the tokens that the run chooses.
 static bool reads_file(const struct input_config *c)
 {
     struct stat st;

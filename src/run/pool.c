@@ -161,7 +161,7 @@ static bool write_batch(struct pool *p, const struct batch *b, struct err *e)
     return !b->last || f->held != HELD_ERROR;
 }
 
-// Is the batch before to be written by this thread?
+// Returns whether this thread is to write the batch before.
 static bool take_writing(struct crew *c)
 {
     pthread_mutex_lock(&c->mutex);

@@ -124,7 +124,7 @@ static bool run_rows(struct flow *f, struct err *e)
 
 // ---- setting it up
 
-// Does the run write texts of tokens?
+// Returns whether the run writes texts of tokens.
 static bool shows_texts(const struct job *j)
 {
     const struct args *const a = j->args;

@@ -21,7 +21,7 @@ struct totals {
     double start, shown; // times of totals_start and of the last progress line, in seconds on a monotonic clock
 };
 
-// Is the progress line to be shown? It is if stderr is a window that does not show the rows, too.
+// Returns whether the progress line is to be shown. It is if stderr is a window that does not show the rows, too.
 bool totals_shown(bool rows_on_terminal);
 
 void totals_start(struct totals *t, bool shows, int64_t total);

@@ -69,7 +69,7 @@ static bool in_vocabulary(const uint32_t *id, size_t n, size_t n_vocab, const ch
     return true;
 }
 
-// Does a sequence start at this row?
+// Returns whether a sequence starts at this row.
 static bool sequence_starts(const struct job *j, const struct session *q, const struct input_row *row)
 {
     return !q->begun || j->args->independent || q->first != row->place.first;
@@ -393,7 +393,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
         }
 }
 
-// Do rows that differ from this one in their place only advance the generators, and nothing else?
+// Returns whether rows that differ from this one in their place only advance the generators, and nothing else.
 static bool only_advances(const struct job *j, const struct input_row *row)
 {
     return j->follows == FOLLOWS_CHOSEN && !j->args->independent && !row->seq && !row->before.id && !row->may_change;

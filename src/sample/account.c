@@ -112,7 +112,7 @@ void account_kept(struct account *a, const char *first, double x, const char *do
     account_compare(a, first, x, does, limit);
 }
 
-// How likely is the least likely candidate?
+// Returns the probability of the least likely candidate.
 static double least(const struct account *a) { return softmax_prob(a->of.softmax, a->of.own); }
 
 void account_rank(struct account *a, size_t k)

@@ -29,7 +29,7 @@ static void enter_state(struct budget *b, enum budget_state state)
     b->at = 0;
 }
 
-// Do the recent tokens end with one of the tags?
+// Returns whether the recent tokens end with one of the tags.
 static bool tag_ends(const struct budget *b, const struct tokens *tag, size_t n)
 {
     for (; n; n--, tag++)
@@ -38,8 +38,8 @@ static bool tag_ends(const struct budget *b, const struct tokens *tag, size_t n)
     return false;
 }
 
-// Does a token's text end at the end of a character? A token that ends with a continuation byte, but lacks the
-// character's first byte, does not, even if an earlier token has that byte.
+// Returns whether a token's text ends at the end of a character. A token that ends with a continuation byte, but lacks
+// the character's first byte, does not, even if an earlier token has that byte.
 static bool ends_whole(const struct vocab *v, uint32_t id)
 {
     const struct piece text = v ? vocab_output(v, id) : (struct piece){NULL, 0};

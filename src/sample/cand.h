@@ -120,7 +120,7 @@ struct cand {
     struct cand_store *store; // for cand_private.h
 };
 
-// Is the softmax sum of the full row, which stages take by position, known to a list of logits?
+// Returns whether a list of logits knows the softmax sum of the full row, which stages take by position.
 static inline bool cand_knows_sum(const struct cand *c)
 {
     return c->unlisted.state == UNLISTED_LIVE && c->unlisted.exp_sum > 0.0f && c->order == CAND_BY_ID;
@@ -165,7 +165,7 @@ static inline uint32_t cand_id(const struct cand *c, size_t i) { return c->dense
 // The logit at a position; -inf if masked. O(1).
 float cand_logit(const struct cand *c, size_t at);
 
-// Does the row list this token, even if a stage has removed it? O(log n).
+// Returns whether the row lists this token, even if a stage has removed it. O(log n).
 bool cand_listed(const struct cand *c, uint32_t id);
 
 // The largest logit, of a sorted list its first. O(blocks) on a dense row, O(n) on a list, O(1) on a sorted list.
@@ -283,7 +283,7 @@ float cand_rank_entropy(struct cand *c, float sum, float *log);
 // cand_rank_sum. O(n): one pass, if no logit lies 80 or more below the largest.
 void cand_find_zero(struct cand *c, float sum);
 
-// Has cand_find_zero found one in this row?
+// Returns whether cand_find_zero has found one in this row.
 bool cand_met_zero(const struct cand *c);
 
 // The best candidates with their probabilities.

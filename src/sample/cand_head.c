@@ -41,7 +41,7 @@ float cand_rank_sum(struct cand *c)
     return c->kern->sum_falling(s->spare, s->spare, n, 0.0f, s->key, s->key_tmp);
 }
 
-// Can -p ln p be half an ulp of the entropy for candidates beyond this range?
+// Returns whether -p ln p can be half an ulp of the entropy for candidates beyond this range.
 static bool matters(float range, float sum, float entropy)
 {
     const float p = kern_expf(-range) / sum, half_ulp = (nextafterf(entropy, INFINITY) - entropy) / 2;

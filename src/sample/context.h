@@ -81,7 +81,7 @@ size_t breakers_longest(const struct breakers *b);
 // further back. The first token of that breaker is the *begin-th newest; *begin is n if there is none.
 size_t breakers_since(const struct breakers *b, const uint32_t *recent, size_t n, size_t *begin);
 
-// Is the token a breaker of its own?
+// Returns whether the token is a breaker of its own.
 bool breakers_single(const struct breakers *b, uint32_t token);
 
 #endif

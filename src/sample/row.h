@@ -57,7 +57,7 @@ struct row {
 // The vocabulary size that a row tells, or 0.
 static inline size_t row_vocab(const struct row *r) { return r->ids ? r->n_vocab : r->n; }
 
-// Do two dense rows have different widths? A bad row may have none.
+// Returns whether two dense rows have different widths. A bad row may have none.
 static inline bool rows_differ_in_width(const struct row *a, const struct row *b)
 {
     return !a->ids && !b->ids && a->n && b->n && a->n != b->n;

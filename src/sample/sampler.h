@@ -270,13 +270,13 @@ static inline void cand_measure(struct cand *c, size_t i, double value)
         c->measure[i] = value;
 }
 
-// Does a sampler run by `runs`, if its first parameter has this value?
+// Returns whether a sampler runs by `runs`, if its first parameter has this value.
 bool sampler_runs_with(const struct sampler *s, double first);
 
 // Returns the value of a stage's first parameter.
 double stage_first(const struct stage *stage);
 
-// Does a stage change anything, with its parameters?
+// Returns whether a stage changes anything, with its parameters.
 bool stage_enabled(const struct stage *stage);
 
 // A needs_rows or by_chance that is true with any parameters.

@@ -42,7 +42,7 @@ void unlisted_remove(struct cand *c, bool known)
 
 void unlisted_mask(struct cand *c, bool known) { c->unlisted.state = known ? UNLISTED_GONE : UNLISTED_INEXACT; }
 
-// Are the candidates of the list those of the full row?
+// Returns whether the candidates of the list are those of the full row.
 static bool lists_all(const struct unlisted *r)
 {
     return r->state == UNLISTED_NONE || (r->state == UNLISTED_GONE && r->left == LEFT_NONE);
@@ -259,7 +259,7 @@ bool unlisted_keep_best(struct cand *c, size_t count, size_t least)
     return known;
 }
 
-// Is this token among the candidates?
+// Returns whether this token is among the candidates.
 static bool is_candidate(const struct cand *c, uint32_t id)
 {
     size_t i = 0;

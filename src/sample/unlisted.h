@@ -73,23 +73,23 @@ static inline void unlisted_change(struct unlisted *r)
     r->ranked = 0;
 }
 
-// Is the outcome of the stages so far that of the full row? The record, the note at the end, the tables and the checks
-// of draws read the answer of session_record_unlisted, which asks this at the end of a chain.
+// Returns whether the outcome of the stages so far is that of the full row. The record, the note at the end, the tables
+// and the checks of draws read the answer of session_record_unlisted, which asks this at the end of a chain.
 static inline bool unlisted_exact(const struct unlisted *r)
 {
     return r->state == UNLISTED_NONE || r->state == UNLISTED_GONE;
 }
 
-// Is the row a list of some tokens, or of log-probabilities of all?
+// Returns whether the row is a list of some tokens, or of log-probabilities of all.
 static inline bool row_is_list(const struct unlisted *r)
 {
     return r->state != UNLISTED_NONE || r->scale == SCALE_LOGPROBS;
 }
 
-// Are the numbers of the list rounded, so that the rounding may decide an outcome?
+// Returns whether the numbers of the list are rounded, so that the rounding may decide an outcome.
 static inline bool list_is_rounded(const struct unlisted *r) { return r->slack > 0.0f; }
 
-// Is it not known whether a token that the row does not list is among the candidates? O(log n).
+// Returns whether a token that the row does not list may be among the candidates. O(log n).
 bool unlisted_may_hold(const struct cand *c, uint32_t token);
 
 // The head: the listed candidates at or above the ceiling. Only their ranks are known. O(n).
@@ -103,7 +103,8 @@ bool unlisted_deviation(const struct cand *c, float *low, float *high);
 // change O(n).
 struct row_moments unlisted_moments(const struct cand *c);
 
-// Are the k best of the full row known, and listed? k > 0. Otherwise ties with unlisted tokens may decide. O(n log n).
+// Returns whether the k best of the full row are known, and listed. k > 0. Otherwise ties with unlisted tokens may
+// decide. O(n log n).
 bool full_best_known(struct cand *c, size_t k);
 
 // The functions below state what a stage does to a row whose unlisted tokens may be candidates.
@@ -127,11 +128,12 @@ void unlisted_mask(struct cand *c, bool known);
 // The stage may remove unlisted tokens.
 void unlisted_may_shrink(struct cand *c);
 
-// Is it certain whether the full row has two candidates at this stage, masked ones included? O(n).
+// Returns whether it is certain that the full row has two candidates at this stage, or that it has not, masked ones
+// included. O(n).
 bool full_has_two_known(const struct cand *c);
 
-// Has the full row two candidates? If that is not certain, the later draws of the stage are unknown, and the result is
-// what the list says. For stages that draw only in such rows. O(n).
+// Returns whether the full row has two candidates. If that is not certain, the later draws of the stage are unknown,
+// and the result is what the list says. For stages that draw only in such rows. O(n).
 bool full_has_two(struct cand *c);
 
 // The stage depends on the size or the sign of the logits. Log-probabilities do not tell them.
@@ -143,7 +145,7 @@ void unlisted_needs_count(struct cand *c);
 // The stage has written ln p to all logits, as it does in the full row.
 void unlisted_writes_logs(struct cand *c);
 
-// Lies a listed logit so near to the floor that the full row's may lie on its other side? O(n).
+// Returns whether a listed logit is so near to the floor that the full row's may be on the other side of it. O(n).
 bool listed_is_near(const struct cand *c, float floor);
 
 // The stage removes the candidates with logit < floor, but keeps the `least` best. O(n log n).

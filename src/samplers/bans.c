@@ -31,7 +31,7 @@ static size_t window(const struct stage *stage)
 
 static float mask(float logit, size_t j, const void *arg) { return -INFINITY; }
 
-// Does bans_bad_words leave this sequence alone?
+// Returns whether bans_bad_words leaves this sequence alone.
 static bool exempt(const struct bans *bans, const struct tokens *s, size_t total)
 {
     for (size_t i = 0; s->n == 1 && i < bans->n_ends; i++)

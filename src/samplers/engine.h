@@ -58,7 +58,7 @@ const struct engine *engine_by_name(const char *name);
 // Has the engine a stage for the option called name[0..len)? grammar_first: --grammar-first is given.
 bool engine_has(const struct engine *engine, bool grammar_first, const char *name, size_t len);
 
-// Has the engine a stage for the option only without a grammar?
+// Returns whether the engine has a stage for the option only without a grammar.
 bool engine_has_free(const struct engine *engine, const char *name, size_t len);
 
 // Returns why the engine refuses an option of the chain that was given; NULL: it does not. grammar: there is one.
@@ -67,14 +67,14 @@ const char *engine_refusal(const struct engine *engine, bool grammar, bool gramm
 // Returns the engine's default of a parameter, by its number of the catalog.
 double engine_default(const struct engine *engine, const struct catalog *c, size_t number);
 
-// Has the engine a range of its own for the parameter?
+// Returns whether the engine has a range of its own for the parameter.
 bool engine_has_range(const struct engine *engine, const char *flag);
 
 // Returns the range of the engine that one of the values, by number of the catalog, is outside of; NULL: they are all
 // inside.
 const struct engine_range *engine_refused(const struct engine *engine, const struct catalog *c, const double *value);
 
-// Does the seed, as given, ask for a random one?
+// Returns whether the seed, as given, asks for a random one.
 static inline bool engine_draws_seed(const struct engine *engine, int64_t seed)
 {
     return seed == -1 || (seed == UINT32_MAX && !engine->wide_seed);

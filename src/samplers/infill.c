@@ -56,7 +56,7 @@ static size_t keep_texts(struct cand *c, const struct vocab *v, float floor)
     return texts;
 }
 
-// Is ending the text likely enough to keep only that?
+// Returns whether ending the text is likely enough to keep only that.
 static bool ends_text(const struct cand *c, const struct vocab *v)
 {
     float p_end = 0.0f, p_text = 0.0f;

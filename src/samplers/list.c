@@ -58,7 +58,7 @@ const struct sampler *sampler_by_letter(char letter)
     return NULL;
 }
 
-// Does sampler_by_name find this sampler by each of these names? names NULL: yes.
+// Returns whether sampler_by_name finds this sampler by each of these names. names NULL: yes.
 static bool owns_names(const struct sampler *s, const char *names, struct err *e)
 {
     size_t len;

@@ -50,7 +50,8 @@ static size_t above_first_cliff(struct cand *c, size_t alive, float lowest, floa
     return n == alive || steepness(x[n - 1], lowest, range, n - 1) <= steepest ? above : 0;
 }
 
-// May the rounding of a list make another gap the steepest one, or change how often tau goes into the range?
+// Returns whether the rounding of a list may make another gap the steepest one, or change how often tau goes into the
+// range.
 static bool rounding_decides(struct cand *c, size_t alive, float tau, float range)
 {
     double steepest = 0.0, next = 0.0;

@@ -16,7 +16,7 @@ static const struct param params[] = {
 };
 static const struct param tg_params[] = {{"tfs", FLOAT_AT(value_params, value)}, MIN_KEEP, {NULL}};
 
-// Would adding x leave the sum as it is?
+// Returns whether adding x would leave the sum as it is.
 static bool negligible(float x, float sum) { return x < (nextafterf(sum, INFINITY) - sum) / 2; }
 
 // Returns how many to keep; 0 if the head does not tell. The curvature at rank i is at most p[i], because the

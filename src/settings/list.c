@@ -137,7 +137,7 @@ bool list_take_ids(struct list *l, enum list_kind kind, const struct ids *ids, c
     return ids->n || err_set(e, STATUS_USAGE, "%s: '%s' holds no %s", l->name, text, what);
 }
 
-// Does a text hold only characters of lists of ids, and perhaps quotes?
+// Returns whether a text holds only characters of lists of ids, and perhaps quotes.
 static bool like_ids(const char *text, const char *characters) { return strspn(text, characters) == strlen(text); }
 
 // Reads a tag: ids, or a text. A text that looks like ids is quoted: "2" is the text 2.

@@ -118,10 +118,10 @@ void options_add_chain(struct options *o);
 // Returns the default of a row as one would give it: `text`, or a constant. NULL: it has none.
 const char *option_default(const struct option_row *row, char text[NUMBER_TEXT]);
 
-// Does the option need a value?
+// Returns whether the option needs a value.
 static inline bool option_needs_value(const struct option_row *row) { return row->metavar && *row->metavar != '['; }
 
-// Is the option's value the name of a file?
+// Returns whether the option's value is the name of a file.
 static inline bool option_names_file(const struct option_row *row)
 {
     return row->metavar && !strcmp(row->metavar, "FILE");
@@ -194,7 +194,7 @@ bool typed_defaults(struct typed *t, struct err *e);
 // Resets an option to what holds when it is not given.
 bool typed_forget(struct typed *t, const struct option_row *row, struct err *e);
 
-// Where was the option with this long name given?
+// Returns where the option with this long name was given.
 enum origin typed_origin(const struct typed *t, const char *name);
 
 // Finds the first option from *row on that the engine refuses, and returns why. of_presets: only options of presets

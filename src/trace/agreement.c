@@ -104,8 +104,8 @@ static struct side side_of(const float *x, size_t n, const struct row_unlisted *
     return s;
 }
 
-// Does a row tell its k likeliest tokens? An unlisted token may have the logit of the ceiling. If exactly k listed
-// tokens reach the ceiling, the server chose them as the k likeliest.
+// Returns whether a row tells its k likeliest tokens. An unlisted token may have the logit of the ceiling. If exactly k
+// listed tokens reach the ceiling, the server chose them as the k likeliest.
 static bool knows_best(const struct side *s, size_t k)
 {
     const struct row_unlisted *const unlisted = s->unlisted;
@@ -152,7 +152,8 @@ static void compare_logits(const float *x, const float *y, size_t n, struct agre
         }
 }
 
-// Does the row list all tokens with a probability above AGREEMENT_LIKELY? Probabilities are e^(x - log_sum).
+// Returns whether the row lists all tokens with a probability above AGREEMENT_LIKELY. Probabilities are e^(x -
+// log_sum).
 static bool lists_likely(const struct side *s)
 {
     return !s->unlisted->partial || libm_exp((double)s->unlisted->ceiling - s->log_sum) <= AGREEMENT_LIKELY;

@@ -28,7 +28,8 @@ static double mass_before(const struct softmax *s, const float *logit, size_t n,
     return sum;
 }
 
-// Did a step remove no candidate that ranks before this one, which it removed? Unlisted candidates may rank before it.
+// Returns whether a step removed no candidate that ranks before this one, which it removed. Unlisted candidates may
+// rank before it.
 static bool removed_best(const struct log *l, const struct log_step *step, uint32_t id, size_t rank)
 {
     const struct log_step *const before = step - 1;

@@ -44,7 +44,7 @@ static struct own_choice own_choice_of(const struct result *base, const struct r
 
 // ---- writing
 
-// Is it not known what became of a token, because the row does not list it?
+// Returns whether it is not known what became of a token, because the row does not list it.
 static bool is_unlisted(const char *by) { return !strcmp(by, "not listed"); }
 
 static const char *removed_by(const char *by) { return is_unlisted(by) ? "" : "removed by "; }

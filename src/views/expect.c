@@ -131,7 +131,8 @@ static void id_text(struct expect *v, const struct result *res)
         explain(d, &res->record, x);
 }
 
-// Does the chosen id differ from the expected one? If the margin is within the tolerance, the row is only counted.
+// Returns whether the chosen id differs from the expected one. If the margin is within the tolerance, the row is only
+// counted.
 static bool id_differs(struct expect *v, const struct result *res, const char **stage, enum hint *hint)
 {
     const struct expected *const x = &res->expected;
@@ -320,7 +321,8 @@ static void numbers_json(struct expect *v, const struct result *res)
     changes_json(v, "added", false);
 }
 
-// Do the numbers of a row differ from v->values? If only candidates within the tolerance do, the row is only counted.
+// Returns whether the numbers of a row differ from v->values. If only candidates within the tolerance do, the row is
+// only counted.
 static bool numbers_differ(struct expect *v, const struct result *res, const char **stage, enum hint *hint)
 {
     compare_values(v, &res->record, compare_kept(v, res));

@@ -16,7 +16,7 @@ void job_free(struct job *j)
     id_file_free(&j->draws);
 }
 
-// Do the ids of --expect name the token of each row?
+// Returns whether the ids of --expect name the token of each row.
 static bool names_all(const struct ids *expect)
 {
     for (size_t i = 0; i < expect->n; i++)

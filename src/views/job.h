@@ -83,7 +83,7 @@ void job_free(struct job *j);
 
 static inline bool job_records(const struct job *j, unsigned bits) { return j->recorded & bits; }
 
-// Can each row be sampled before its predecessors are?
+// Returns whether each row can be sampled before its predecessors are.
 bool job_splits(const struct job *j);
 
 // Appends the names of the stages that look back on tokens that the run itself chooses. The rows need not have been
@@ -93,27 +93,28 @@ void job_own_history(const struct job *j, struct builder *names);
 // Returns the option of a penalty that multiplies the row's logits in some chain, or NULL.
 const char *job_factor(const struct job *j);
 
-// Has an engine of a variant a generator that needs the width of every row that it passes over?
+// Returns whether an engine of a variant has a generator that needs the width of every row that it passes over.
 bool job_skips_by_width(const struct job *j);
 
-// Does the distribution after a recipe's chain follow from the row and the known tokens before it? If not, *e says why
-// --draws cannot test the row.
+// Checks that the distribution after a recipe's chain follows from the row and the known tokens before it. If not, *e
+// says why --draws cannot test the row.
 bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e);
 
-// Is --expect given ids, or rows of numbers? Those are read beside the rows, which therefore come alone.
+// Returns whether --expect is given ids, not rows of numbers. Those are read beside the rows, which therefore come
+// alone.
 static inline bool job_expects(const struct job *j) { return j->args->expect && !emit_distribution(j->args->emit); }
 static inline bool job_compares_numbers(const struct job *j) { return j->args->expect && !job_expects(j); }
 
-// Do rows of the longer run come before this part? Also true if the part holds no row.
+// Returns whether rows of the longer run come before this part. Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);
 
-// Are the tokens that follow the rows known beforehand?
+// Returns whether the tokens that follow the rows are known beforehand.
 static inline bool job_accepts(const struct job *j) { return j->args->accept; }
 
-// Are the draws that --draws tests those that the input records?
+// Returns whether the draws that --draws tests are those that the input records.
 static inline bool job_draws_recorded(const struct job *j) { return args_recorded(j->args->draws); }
 
-// Are the ids that --expect compares with those that the input records?
+// Returns whether the ids that --expect compares with are those that the input records.
 static inline bool job_expects_recorded(const struct job *j)
 {
     return job_expects(j) && args_recorded(j->args->expect);

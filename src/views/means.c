@@ -171,7 +171,7 @@ static const char *column_name(const struct means *m, size_t i)
     return sources[i].kind == MEASURE ? m->measure[sources[i].at] : sources[i].name;
 }
 
-// May a column have values in this run?
+// Returns whether a column may have values in this run.
 static bool may_have(const struct means *m, size_t i)
 {
     const char *const option = conditions[sources[i].when].option;
@@ -277,7 +277,7 @@ void means_add(struct means *m, const struct result *res)
 
 // ---- the end
 
-// Has some chain a value in a column?
+// Returns whether some chain has a value in a column.
 static bool any_value(const struct means *m, size_t source)
 {
     size_t i = 0;
@@ -390,7 +390,7 @@ static size_t cell_number(char *text, double x, int decimals)
     return (size_t)len;
 }
 
-// Has the text of a field its error in parentheses?
+// Returns whether the text of a field has its error in parentheses.
 static bool with_error(struct means_field f, bool errors)
 {
     const enum column_kind kind = sources[f.column].shown;

@@ -32,7 +32,7 @@ struct listed {
     const struct stage *stage;
 };
 
-// Do two stages of one name have the same parameters and lists?
+// Returns whether two stages of one name have the same parameters and lists.
 static bool are_alike(struct dest *d, struct listed x, struct listed y)
 {
     struct builder text_x = {0}, text_y = {0};
@@ -47,7 +47,7 @@ static bool are_alike(struct dest *d, struct listed x, struct listed y)
 
 static const char *listed_name(struct listed x) { return x.stage ? x.stage->sampler->name : "grammar"; }
 
-// Has a chain this stage, with the same parameters and lists, or if `named` with any?
+// Returns whether a chain has this stage, with the same parameters and lists, or if `named` with any.
 static bool has_stage(struct dest *d, const struct recipe *r, struct listed x, bool named)
 {
     struct listed own = {.recipe = r};

@@ -16,7 +16,7 @@ struct seen {
     struct result *result;               // [job->variants->n] a bad result has record.error
 };
 
-// Are the texts of the row's tokens known? If not, *e says so.
+// Checks that the texts of the row's tokens are known. If not, *e says so.
 bool seen_texts(const struct seen *s, const struct job *j, struct err *e);
 
 // When a view writes.

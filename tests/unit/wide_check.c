@@ -265,7 +265,7 @@ static bool run(const struct stages *stages, const struct kern *kern, uint32_t s
     return ran;
 }
 
-// Are the candidates the tokens that are left?
+// Returns whether the candidates are the tokens that are left.
 static bool same_tokens(const struct cand *c)
 {
     cand_snapshot(c, fast_logit);
