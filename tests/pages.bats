@@ -114,7 +114,7 @@ V=(--vocab samples/austen.gguf) N=(-n 4096) F=samples/austen.f16 T=(--accept @sa
     {
         members "${V[@]}" "${T[@]}" --rows :2 --dump-probs=2 --trace=2 "$F"
         members "${V[@]}" "${T[@]}" --rows 30:31 --repeat-penalty 1.1 --dry-multiplier 1 --dry-allowed-length 1 --trace "$F"
-        members "${V[@]}" --rows :1 --grammar 'root ::= .*' --trace "$F"
+        members "${V[@]}" --rows :2 --grammar 'root ::= .*' --reasoning-budget 2 --reasoning-start 258 --reasoning-end 5 --accept 258,258 --trace "$F"
         members "${N[@]}" --rows :1 --engine vllm-v2 --dump-probs=2 "$F"
         members --rows :1 --dump-probs=2 samples/reply.json
         for what in probs logprobs logits; do members "${N[@]}" --rows :1 --emit $what "$F"; done

@@ -168,7 +168,7 @@ $(LLAMA)/%.o: tests/llama/%.cpp $(LLAMA)/fetched
 	@echo "  CXX   $<"
 	$(Q)$(CXX) $(LLAMA_FLAGS) -MMD -MP -c -o $@ $<
 
-$(LLAMA)/driver: $(patsubst %,$(LLAMA)/%.o,driver judge chains masks generate)
+$(LLAMA)/driver: $(patsubst %,$(LLAMA)/%.o,driver judge chains masks generate accepts)
 	@echo "  LINK  $@"
 	$(Q)$(CXX) -o $@ $^ $(LLAMA_LIBS)
 

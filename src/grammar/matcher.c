@@ -382,6 +382,41 @@ static void print_element(struct builder *b, const struct grammar *g, const stru
         print_point_class(b, range, n);
 }
 
+// Returns the rule that an element belongs to. Parts of a rule have its name.
+static const struct grammar_rule *rule_at(const struct grammar *g, uint32_t at)
+{
+    size_t alt = 0, end = g->n_alts, r = 0; // the last alternative that begins at the element or before it
+    while (end - alt > 1) {
+        const size_t middle = alt + (end - alt) / 2;
+        *(g->alt[middle] <= at ? &alt : &end) = middle;
+    }
+    while (r < g->n_rules && (alt < g->rule[r].first_alt || alt - g->rule[r].first_alt >= g->rule[r].n_alts))
+        r++;
+    assert(r < g->n_rules);
+    return &g->rule[r];
+}
+
+void matcher_print_rules(const struct matcher *m, struct builder *b)
+{
+    const struct grammar *const g = m->dfa.stacks.g;
+    const struct grammar_rule *shown[SHOWN_ITEMS];
+    const struct frames f = next_frames(m);
+    size_t n = 0;
+    bool more = false;
+    for (size_t i = 0; i < f.n && !more; i++) {
+        const struct grammar_rule *const r = rule_at(g, f.frame[i].at);
+        size_t equal = 0;
+        while (equal < n && (shown[equal]->len != r->len || memcmp(shown[equal]->name, r->name, r->len) != 0))
+            equal++;
+        more = equal == SHOWN_ITEMS;
+        if (equal == n && !more)
+            shown[n++] = r;
+    }
+    for (size_t i = 0; i < n; i++)
+        builder_format(b, "%s%.*s", i ? ", " : "", (int)shown[i]->len, shown[i]->name);
+    builder_string(b, more ? ", ..." : "");
+}
+
 void matcher_print_next(const struct matcher *m, struct builder *b)
 {
     const struct grammar *const g = m->dfa.stacks.g;

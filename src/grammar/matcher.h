@@ -40,6 +40,10 @@ bool matcher_can_end(const struct matcher *m);
 // Appends a token's text for a message, with GBNF's escapes, and \xHH for bytes that are not UTF-8.
 void matcher_print_token(const struct matcher *m, uint32_t id, struct builder *b);
 
+// Appends the names of the rules whose elements may come next, in the order of the grammar; at the end of the text also
+// "the end of the text". The text that the grammar was read from must still be there.
+void matcher_print_rules(const struct matcher *m, struct builder *b);
+
 // Appends what may come next for a message, such as: 'true', [0-9] or the end of the text. Sets b->full if some of it
 // is left out.
 void matcher_print_next(const struct matcher *m, struct builder *b);

@@ -13,6 +13,16 @@ void budget_reset(struct budget *b)
 {
     b->state = BUDGET_IDLE;
     b->n_recent = 0;
+    b->ended = false;
+}
+
+const char *budget_state_name(const struct budget *b)
+{
+    static const char *const names[] = {[BUDGET_IDLE] = "idle",
+                                        [BUDGET_COUNTING] = "counting",
+                                        [BUDGET_WAITING] = "waiting",
+                                        [BUDGET_FORCING] = "forcing"};
+    return b->state == BUDGET_IDLE && b->ended ? "done" : names[b->state];
 }
 
 uint32_t budget_forced(const struct budget *b)
@@ -23,6 +33,7 @@ uint32_t budget_forced(const struct budget *b)
 // Enters a state; no tag has begun.
 static void enter_state(struct budget *b, enum budget_state state)
 {
+    b->ended = b->ended || state == BUDGET_IDLE;
     b->state = state;
     b->n_recent = 0;
     b->left = b->rules->most;

@@ -31,6 +31,7 @@ enum budget_state {
 struct budget {
     const struct budget_rules *rules;
     enum budget_state state;
+    bool ended;       // a budget has ended since the beginning
     uint32_t left;    // tokens, while counting
     size_t at;        // the next of the forced tokens
     uint32_t *recent; // [n_recent <= rules->longest] tokens, newest last, in which the next tag may have begun
@@ -39,6 +40,9 @@ struct budget {
 
 void budget_free(struct budget *b);
 void budget_reset(struct budget *b); // to the beginning
+
+// Returns the state in a word: idle, counting, waiting, forcing; done: idle after a budget that has ended.
+const char *budget_state_name(const struct budget *b);
 
 // Returns the token that the next row must choose, or BUDGET_FREE.
 uint32_t budget_forced(const struct budget *b);

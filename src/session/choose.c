@@ -83,7 +83,30 @@ static struct fault run_forced(struct chooser *ch, struct session *q, const stru
     return fault;
 }
 
-struct fault choose_token(struct chooser *ch, struct session *q, const struct row *row, bool *masked)
+// Adds to a trace where the budget and the grammar stand.
+static struct fault take_standing(struct chooser *ch, struct session *q)
+{
+    struct log_standing *const to = &ch->log.standing;
+    struct builder *const words = &ch->log.words;
+    const uint64_t *mask;
+    if (q->budget.rules)
+        to->budget = budget_state_name(&q->budget);
+    to->left = q->budget.rules && q->budget.state == BUDGET_COUNTING ? q->budget.left : 0;
+    if (!q->matcher)
+        return fault_none();
+    const struct fault fault = matcher_mask(q->matcher, &mask);
+    if (fault.code)
+        return fault;
+    for (size_t i = 0, n = (q->recipe->of->vocab->n + 63) / 64; i < n; i++)
+        for (uint64_t word = mask[i]; word; word &= word - 1)
+            to->fits++;
+    to->rules = words->len;
+    matcher_print_rules(q->matcher, words);
+    builder_byte(words, '\0');
+    return builder_whole(words) ? fault_none() : fault_memory();
+}
+
+static struct fault choose_chain_token(struct chooser *ch, struct session *q, const struct row *row, bool *masked)
 {
     const uint32_t forced = session_forced(q);
     const bool force = forced != BUDGET_FREE;
@@ -111,4 +134,10 @@ struct fault choose_token(struct chooser *ch, struct session *q, const struct ro
     }
     fault.code = FAULT_ALL_MASKED;
     return fault;
+}
+
+struct fault choose_token(struct chooser *ch, struct session *q, const struct row *row, bool *masked)
+{
+    const struct fault fault = choose_chain_token(ch, q, row, masked);
+    return fault.code || !ch->log.takes_softmaxes ? fault : take_standing(ch, q);
 }

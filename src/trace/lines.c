@@ -142,6 +142,10 @@ bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, str
     memcpy(words, l->words.text, l->words.len);
     res->record.trace = line;
     res->record.first_choice = l->first ? words + l->first : NULL;
+    res->record.budget = l->standing.budget;
+    res->record.budget_left = l->standing.left;
+    res->record.rules = l->standing.rules ? words + l->standing.rules : NULL;
+    res->record.fits = l->standing.fits;
     const struct log_step *step = l->step, *const end = step + l->n_steps;
     struct shares before = shares_of(l, step++, c, l->p);
     for (size_t i = 0; i < n; i++) {

@@ -212,6 +212,7 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 {
     l->recipe = recipe;
     l->n_steps = l->taken = l->first = 0;
+    l->standing = (struct log_standing){.budget = NULL};
     builder_clear(&l->words);
     builder_byte(&l->words, '\0'); // the words of a step that has none
     l->extra_token = row->unlisted.extra_token;

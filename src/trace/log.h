@@ -34,21 +34,30 @@ struct log_step {
 };
 
 // A zeroed struct with its first members set is empty.
+// Where the reasoning budget and the grammar stand at a row, before its token.
+struct log_standing {
+    const char *budget; // its state in a word; NULL: no budget
+    uint32_t left;      // tokens, while it counts; else 0
+    size_t rules;       // where the names of the grammar's rules begin in `words`; 0: no grammar
+    size_t fits;        // tokens that the grammar allows
+};
+
 struct log {
     bool takes_raw;       // log_begin takes the row as it was read
     bool takes_steps;     // log_begin, log_mask and log_stage add a step
     bool takes_softmaxes; // with takes_steps
 
-    const struct recipe *recipe; // of the chain
-    struct raw raw;              // raw.row is NULL until the row is taken; the owner clears it between rows
-    struct after after;          // filled by after_measure
-    struct log_step *step;       // [n_steps] step 0 is the loaded row
-    uint32_t *id;                // [taken] candidates of all steps; steps that change nothing share theirs
-    float *logit;                // [taken], and behind them room for a row
-    struct ranked_scratch sort;  // for the lists of the record
-    double *p;                   // scratch of trace_lines: probabilities of two steps
-    struct builder words;        // of all steps, each with a NUL behind it
-    size_t first;                // words of a grammar on the token that was chosen without it; 0: none
+    const struct recipe *recipe;  // of the chain
+    struct raw raw;               // raw.row is NULL until the row is taken; the owner clears it between rows
+    struct after after;           // filled by after_measure
+    struct log_step *step;        // [n_steps] step 0 is the loaded row
+    uint32_t *id;                 // [taken] candidates of all steps; steps that change nothing share theirs
+    float *logit;                 // [taken], and behind them room for a row
+    struct ranked_scratch sort;   // for the lists of the record
+    double *p;                    // scratch of trace_lines: probabilities of two steps
+    struct builder words;         // of all steps, each with a NUL behind it
+    size_t first;                 // words of a grammar on the token that was chosen without it; 0: none
+    struct log_standing standing; // of logs that take softmaxes
     size_t n_steps, taken, step_cap, id_cap, logit_cap, p_cap;
     size_t extra_token, extra_rank; // those of the row
 };

@@ -182,6 +182,10 @@ struct record {
     double entropy;                 // of the kept candidates, in nats; dumps only
     const struct trace_line *trace; // [n_trace] or NULL
     size_t n_trace;
+    const char *budget;       // with trace: the state of the reasoning budget before the row, or NULL
+    uint32_t budget_left;     // tokens, while it counts; else 0
+    const char *rules;        // with trace: the rules that the grammar stands in, or NULL
+    size_t fits;              // tokens that it allows
     const char *first_choice; // with trace: words of the grammar on the token that was chosen without it, or NULL
     const struct followed *followed; // [n_followed] for a page, by falling probability before the chain
     size_t n_followed;

@@ -259,6 +259,15 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
         builder_format(&d->text,
                        d->screen.columns ? "%-16s %7s    %7s %6s %7s  %s\n" : "%-16s %8s    %8s %9s %8s  %s\n", "stage",
                        "before", "after", "mass", "entropy", d->screen.columns ? "top" : "top; removed");
+    if (r->budget)
+        builder_format(&d->text, "%-16s %s", "reasoning", r->budget);
+    if (r->budget && r->budget_left)
+        builder_format(&d->text, ", %" PRIu32 " %s left", r->budget_left, r->budget_left == 1 ? "token" : "tokens");
+    if (r->budget)
+        builder_byte(&d->text, '\n');
+    if (r->rules)
+        builder_format(&d->text, "%-16s %s%s: %zu %s\n", "grammar", *r->rules ? "in " : "at its end", r->rules, r->fits,
+                       r->fits == 1 ? "token fits" : "tokens fit");
     if (r->first_choice) {
         builder_format(&d->text, "%-16s ", "grammar");
         account_text(&d->text, d, r->first_choice);

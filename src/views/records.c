@@ -217,6 +217,13 @@ static void dump_json(struct columns *c, const struct record *r)
     field_int(d, "v", 1);
     field_double(d, "entropy", r->entropy);
     words_json(d, "grammar", r->first_choice);
+    field_text(d, "budget", r->budget, false);
+    if (r->budget_left)
+        field_int(d, "budget_left", r->budget_left);
+    if (r->rules) {
+        field_text(d, "rules", r->rules, true);
+        field_int(d, "fits", (int64_t)r->fits);
+    }
     record_end(c, r);
 }
 

@@ -4,7 +4,7 @@
 
 usage: accepts.py SAMPL DRIVER VOCAB COUNT SEED [RECORD]
 
-DRIVER answers {"grammar": TEXT} or {"schema": TEXT}, one a line, with {"accepted": BOOL}. sampl must refuse with --strict-grammar what the
+`DRIVER accepts VOCAB` answers {"grammar": TEXT} or {"schema": TEXT}, one a line, with {"accepted": BOOL}. sampl must refuse with --strict-grammar what the
 driver refuses, and take what it takes. Of a schema that the driver takes, sampl's printed grammar must be taken, too; of one that it refuses,
 the note must say truly whether the printed grammar is taken. On some grammars of items that can be empty llama.cpp
 computes until its driver stops it: these are counted. RECORD gets the answers as lines of
@@ -134,8 +134,8 @@ def document():
 
 def ask(jobs):
     """Returns the driver's answers."""
-    text = ''.join(json.dumps(dict(job, vocab=vocab)) + '\n' for job in jobs)
-    said = subprocess.run([driver], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    text = ''.join(json.dumps(job) + '\n' for job in jobs)
+    said = subprocess.run([driver, 'accepts', vocab], input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout.splitlines()
     return [json.loads(line) for line in said]
 
 

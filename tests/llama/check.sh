@@ -334,6 +334,7 @@ budgets || failed+=(budgets)
 prompts || failed+=(prompts)
 library || failed+=(library)
 live || failed+=(live)
+tests/llama/accepts.py "$sampl" "$driver" "$austen" "$((steps * 50))" "$seed" || failed+=(accepts)
 if [ ${#failed[@]} -gt 0 ]; then
     echo "check-llama: differences in ${failed[*]}"
     exit 1

@@ -19,6 +19,8 @@
 //     Writes a vocabulary of bytes and random words.
 // driver grammar VOCAB SCHEMA
 //     Prints the grammar that llama.cpp makes of a schema.
+// driver accepts VOCAB
+//     Reads {"grammar": TEXT} or {"schema": TEXT}, one a line, and prints {"accepted": BOOL}, with "died" if llama.cpp crashes or does not end.
 //
 // SAMPL_LLAMA_LOG in the environment enables the library's log. Exit status 1: a difference or an error.
 #include "modes.h"
@@ -170,7 +172,8 @@ int main(int argc, char **argv)
                  {"texts", mode_texts},
                  {"generate", mode_generate},
                  {"vocab", mode_vocab},
-                 {"grammar", mode_grammar}};
+                 {"grammar", mode_grammar},
+                 {"accepts", mode_accepts}};
     out = fdopen(dup(1), "w");
     dup2(2, 1);
     llama_start();
@@ -185,6 +188,6 @@ int main(int argc, char **argv)
             return unknown ? 3 : 1;
         }
     }
-    fprintf(stderr, "usage: driver run|chains|masks|texts|generate|vocab|grammar ...; its source says more\n");
+    fprintf(stderr, "usage: driver run|chains|masks|texts|generate|vocab|grammar|accepts ...; its source says more\n");
     return 2;
 }

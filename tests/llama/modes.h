@@ -11,6 +11,7 @@ int mode_chains(const words &word);
 int mode_masks(const words &word);
 int mode_texts(const words &word);
 int mode_generate(const words &word);
+int mode_accepts(const words &word);
 
 // splitmix64: the random numbers of a check, which a seed repeats.
 struct dice {
