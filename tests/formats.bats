@@ -130,6 +130,7 @@ refused() {
 # refused_behind_note TEXT FILE OPTION...: as refused, of a kld file with clipped tokens.
 refused_behind_note() {
     run -1 --separate-stderr sampl "${@:3}" "$2"
+    # shellcheck disable=SC2154 # run sets it
     printf '%s\n' "${stderr_lines[@]}" | grep -v "^sampl: note: $2: row 0: llama-perplexity clipped " | diff - <(echo "sampl: $2: $1")
     sampl "${@:3}" "$2" >out 2>err || grep -q "$1" err
 }
@@ -669,7 +670,7 @@ TABLE
             }
         }'
     local file status ids=0
-    for file in $(few 80 *.npy *.safetensors *.kld *.pairs); do
+    for file in $(printf '%s\n' *.npy *.safetensors *.kld *.pairs | few 80); do
         status=0
         sampl -s 1 -f "${file#*.}" "$file" >out 2>err || status=$?
         ids=$((ids + $(wc -l <out)))

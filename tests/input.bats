@@ -420,7 +420,7 @@ for args in ("", "-O json", "-o out") if os.environ.get("SAMPL_TEST_SHORT") else
     local i t
     for i in {100..999}; do truncate -s 1000000 "$i.f32"; done
     for t in $(few 1 1 3); do
-        (ulimit -v 700000 && sampl -t $t -s 1 -n 250000 -f f32 --temp 0 ./*.f32) >ids
+        (ulimit -v 700000 && sampl -t "$t" -s 1 -n 250000 -f f32 --temp 0 ./*.f32) >ids
         [ "$(wc -l <ids)" = 900 ]
     done
 }

@@ -405,7 +405,7 @@ lists() {
     for n in 1 64 512; do
         for ending in $(few 1 json safetensors); do
             for file in $(few 1 austen-gen.f32 austen.f16); do
-                sampl -n 4096 -s 1 --neutral --emit list=$n -O $ending -o list.$ending "$ROOT/samples/$file" 2>/dev/null
+                sampl -n 4096 -s 1 --neutral --emit list=$n -O "$ending" -o list."$ending" "$ROOT/samples/$file" 2>/dev/null
                 for chain in '--top-k 40' '--samplers top_p --top-p .9' '--samplers top_n_sigma;min_p;temperature --top-nsigma 1.5 --min-p .05' \
                     '--samplers temperature;top_n_sigma --temp .7 --top-nsigma 1.5' \
                     '--samplers penalties;temperature;top_n_sigma --repeat-last-n 16 --presence-penalty .5 --temp .7 --top-nsigma 1 --independent --prompt-tokens 33,260,276,12' \

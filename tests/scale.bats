@@ -139,8 +139,8 @@ fails_with() {
 @test "--shard with --rows, several files or threads: parts concatenate to one run" {
     local rows
     for rows in $(few 2 2:-1 -4: :5 6: 3:100 9:); do
-        same_in_shards 4 -O tsv --rows $rows a.npy
-        same_in_shards 4 -O tsv --rows $rows -t 3 a.f16
+        same_in_shards 4 -O tsv --rows "$rows" a.npy
+        same_in_shards 4 -O tsv --rows "$rows" -t 3 a.f16
     done
     same_in_shards 20 a.f32 empty.f32 a.npy b.f32
     same_in_shards 5 --rows 5:-2 --dump-probs=2 a.safetensors empty.f32 a.kld a.npy

@@ -85,7 +85,7 @@ keeps_ranks() {
     for file in "$R/austen.f16" "$R/random.f32"; do
         for k in $(few 1 2 3 17 64 300); do
             # shellcheck disable=SC2046
-            sampl -s 1 --samplers top_k --top-k $k --dump-probs -O tsv $(rows_of "$file") >plain
+            sampl -s 1 --samplers top_k --top-k "$k" --dump-probs -O tsv $(rows_of "$file") >plain
             while read -r set; do
                 # shellcheck disable=SC2046,SC2086
                 sampl -s 1 --samplers scatter --scatter-k $k $set --dump-probs -O tsv $(rows_of "$file") >scattered
@@ -198,11 +198,11 @@ touched() {
 @test "scatter: --scatter-collision is the share of rows that scatter changes" {
     for seed in $(few 1 1 2); do
         for chain in 'top_k;scatter;temperature' 'top_k=100;scatter;top_p'; do
-            touched 0.25 36 92 -s $seed --samplers "$chain" # 64 rows +- 4 standard deviations
-            touched 0.25 36 92 -s $seed --samplers "$chain" --independent
-            touched 0.5 96 160 -s $seed --samplers "$chain"
-            touched 0.02 1 20 -s $seed --samplers "$chain" --independent
-            touched 0.98 236 255 -s $seed --samplers "$chain"
+            touched 0.25 36 92 -s "$seed" --samplers "$chain" # 64 rows +- 4 standard deviations
+            touched 0.25 36 92 -s "$seed" --samplers "$chain" --independent
+            touched 0.5 96 160 -s "$seed" --samplers "$chain"
+            touched 0.02 1 20 -s "$seed" --samplers "$chain" --independent
+            touched 0.98 236 255 -s "$seed" --samplers "$chain"
         done
     done
     touched 1 256 256 -s 1 --samplers scatter

@@ -37,7 +37,7 @@ END
 fish_offers() {
     local word=${1##* }
     # shellcheck disable=SC2016 # fish's variables
-    fish --no-config -c 'source $argv[1]; complete -C $argv[2]' -- "$ROOT/completions/sampl.fish" "$1" | cut -f 1 | tr -d '\\' |
+    fish --no-config -c 'source $argv[1]; complete -C $argv[2]' -- "$ROOT/completions/sampl.fish" "$1" | cut -f 1 | tr -d '\134' |
         word=${word//\\/} awk 'index($0, ENVIRON["word"]) == 1' | sort | paste -sd ' '
 }
 

@@ -221,9 +221,9 @@ CLEAR=$'\r\033[K'
     local width what
     for width in $(few 1 60 72 200); do
         for what in --help --help=all --help=comparing; do
-            terminal $width TERM=xterm -- "$SAMPL" $what >got
-            [ "$(plain got | awk -v w=$width '{ gsub(/[^ -~]/, "x") } length($0) > (w < 80 ? w : 80)' | wc -l)" = 0 ]
-            terminal $width TERM=xterm NO_COLOR=1 -- "$SAMPL" $what | diff - <(plain got)
+            terminal "$width" TERM=xterm -- "$SAMPL" $what >got
+            [ "$(plain got | awk -v w="$width" '{ gsub(/[^ -~]/, "x") } length($0) > (w < 80 ? w : 80)' | wc -l)" = 0 ]
+            terminal "$width" TERM=xterm NO_COLOR=1 -- "$SAMPL" $what | diff - <(plain got)
             grep -q $'\x1b\\[1mComparing and checking chains:\x1b\\[0m' got
             grep -q $'^\x1b\\[1m      --vs\x1b\\[0m SPEC' got
         done

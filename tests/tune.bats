@@ -122,7 +122,7 @@ setup() {
     [[ ${lines[-1]} == 'match.sh: top-p does not reach 2: of the values tried, none has a number for kept' ]]
     # The last table compares with the first option, the search with the neutral chain.
     for column in $(few 1 same overlap js kept_diff); do
-        run -2 "$MATCH" $column=.9 top-p "${AUSTEN[@]}"
+        run -2 "$MATCH" "$column"=.9 top-p "${AUSTEN[@]}"
         [ "$output" = "match.sh: $column compares two chains; COLUMN is one of a single chain" ]
     done
 }
