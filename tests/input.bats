@@ -235,11 +235,19 @@ trickle() {
 	END
 }
 
-@test "--rows: the selected rows are one sequence, and keep their numbers" {
+@test "--first begins a run in the middle of the input, and rows keep their numbers" {
     head -c $((9 * 8192)) "$R/rows.f16" | tail -c $((5 * 8192)) >middle.f16
     sampl -n 4096 -s 7 --repeat-penalty 1.4 middle.f16 >want
-    sampl -n 4096 -s 7 --repeat-penalty 1.4 --rows 4:9 "$R/rows.f16" >ids
+    sampl -n 4096 -s 7 --repeat-penalty 1.4 --first 4 --rows :9 "$R/rows.f16" >ids
     same ids want
+    sampl -n 4096 -s 7 --repeat-penalty 1.4 --first -12 --rows :9 "$R/rows.f16" >ids
+    same ids want
+    sampl -n 4096 -s 7 --repeat-penalty 1.4 --first 4 --rows :9 -f f16 < <(cat "$R/rows.f16") >ids
+    same ids want
+    sed -n 3p want >row
+    sampl -n 4096 -s 7 --repeat-penalty 1.4 --first 4 --rows 6 "$R/rows.f16" >ids
+    same ids row
+    [ "$(sampl -n 4096 -s 7 -O tsv --first 14 "$R/rows.f16" | cut -f 1 | tr '\n' ' ')" = "row 14 15 " ]
     [ "$(sampl -n 4096 -s 7 -O tsv --rows -3: "$R/rows.f16" | cut -f 1 | tr '\n' ' ')" = "row 13 14 15 " ]
 }
 

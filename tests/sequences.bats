@@ -82,7 +82,7 @@ part() {
     # engine batch: seed + k
     for k in 0 1 2 3; do part $((k * 6)) 6 | sampl --engine batch -f f16 -n 4096 -s $((5 + k)) --temp 1 -O tsv | sed 1d; done | cut -f 2-4 >"$T/want"
     sampl --engine batch -s 5 --temp 1 -O tsv seq.npy | sed 1d | cut -f 2-4 | cmp - "$T/want"
-    sampl --engine batch -s 5 --temp 1 -O tsv --rows 20: seq.npy | sed 1d | cut -f 2 | head -4 >"$T/got"
+    sampl --engine batch -s 5 --temp 1 -O tsv --first 20 seq.npy | sed 1d | cut -f 2 | head -4 >"$T/got"
     part 20 4 | sampl --engine batch -f f16 -n 4096 -s 8 --temp 1 -O tsv | sed 1d | cut -f 2 | cmp - "$T/got"
     # The history has the tokens of the row's sequence only.
     for k in 0 1 2 3; do
@@ -343,4 +343,35 @@ END
     for engine in ollama vllm-v2 sglang; do
         ! grep -qxF "$engine $(head -n 1 rows | sampl --engine $engine --temp 1 -s 2)" sums || { echo "$engine: mod 2^32"; return 1; }
     done
+}
+
+@test "--rows shows rows of the whole run, for random inputs, chains, engines, sequences, outputs, shards and threads" {
+    timeout 600 /usr/bin/python3 "$ROOT/tests/rows.py" "$SAMPL" $((1600 / STEP)) 1
+}
+
+@test "--rows: a table, statistics and notes count the rows that are shown; a bad row that is not shown is silent" {
+    printf '%s\n' '[1,2,3]' '[null]' '[3,1,2]' '[3,9,2]' >rows.json
+    run -0 --separate-stderr sampl -s 1 --temp 0 --rows 2: rows.json
+    [ "${lines[*]} $stderr" = "0 1 " ]
+    run -1 --separate-stderr sampl -s 1 --temp 0 --rows 1: rows.json
+    [ "$stderr" = "sampl: rows.json: row 1: no finite logit" ]
+    [ "$(sampl -s 1 --vs '--temp 2' --columns rows -O tsv --rows 2: rows.json | cut -f 4 | paste -sd ' ')" = 'rows 2 2' ]
+    sampl -s 1 --stats --rows 3 rows.json 2>&1 >/dev/null | grep -qE '^rows +1$'
+    # --expect LIST names the tokens of the shown rows; --accept those of the run.
+    run -0 sampl -s 1 --temp 0 --rows 2: --expect 0,1 rows.json
+    run -4 sampl -s 1 --temp 0 --rows 2: --expect 0,2 rows.json
+}
+
+@test '"sample": false makes a row a part of the prompt: it draws nothing, and its params and its token count' {
+    printf '%s\n' '{"seq":"a","sample":false,"logits":[1,2,3]}' '{"seq":"a","logits":[1,2,3]}' '{"seq":"a","logits":[3,1,2]}' |
+        sampl -s 5 --temp 3 -O json >got
+    printf '%s\n' '{"seq":"a","logits":[1,2,3]}' '{"seq":"a","logits":[3,1,2]}' | sampl -s 5 --temp 3 -O json >want
+    same <(cut -d , -f 2- got) <(cut -d , -f 2- want)
+    [ "$(jq -s 'map(.row)' -c got)" = '[1,2]' ]
+    printf '%s\n' '{"sample":false,"params":{"top_k":1},"accept":2,"logits":[1,2,3]}' '{"logits":[1,2,3]}' |
+        sampl -s 5 -O json --repeat-penalty 9 | grep -qx '{"row":1,"id":1,"prob":1,"n":1}'
+    f32 1 2 3 1 2 3 >rows.f32
+    printf '%s\n' '{"sample":false}' '{}' >notes
+    sampl -n 3 -s 1 --temp 0 --params notes -o two.npy -O npy --emit logits rows.f32
+    [ "$(sampl two.npy -s 1 --temp 0 | wc -l)" = 1 ]
 }

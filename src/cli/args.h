@@ -47,7 +47,7 @@ struct args {
     const char *vocab; // a file, NULL: none
     bool independent;
     struct share shard;
-    int64_t row_base;
+    int64_t row_base, first;
     struct words files;
 
     // what only the command line has of the chain

@@ -159,13 +159,15 @@ static const struct option_row of_input[] = {
      RULES(READS_INPUT(.unless = "print-chain,print-grammar")),
      .help = "texts of the tokens; GGUF, tokenizer.json, vocab.json, or one token a line"},
     {"rows", COMMON, .metavar = "LIST", IN, .def = ":", TEXT(rows),
-     .help = "rows to sample; 3,9,20:30 or @FILE; A:B is A <= r < B, either may be missing, negative numbers count "
+     .help = "rows to show; 3,9,20:30 or @FILE; A:B is A <= r < B, either may be missing, negative numbers count "
              "from the end"},
+    {"first", .metavar = "N", IN, .def = "0", WHOLE(first), .low = -MOST_ROWS, .high = MOST_ROWS,
+     .help = "begin the run at row N; a negative number counts from the end"},
     {"params", .metavar = "FILE", IN, TEXT(params),
      RULES(EXCLUDES("row-base", .says = " cannot be used with --row-base; --shard cuts files up"),
            READS_INPUT(.unless = "print-chain,print-grammar")),
      .help = "file with a JSON object a line for each row; its members: seq, params, prompt_tokens, accept, position, "
-             "end"},
+             "sample, end"},
     {"prompt-tokens", .metavar = "LIST", IN, TEXT(prompt),
      .help = "ids to accept before the first row; 1,2,3 or @FILE"},
     {"accept", COMMON, .metavar = "LIST", IN, TEXT(accept),
@@ -173,7 +175,7 @@ static const struct option_row of_input[] = {
              "the input"},
     {"shard", .metavar = "K/N", IN, AT(shard), .set = set_share,
      RULES(EXCLUDES("row-base")),
-     .help = "sample only the K-th of N parts of the rows; the outputs of all parts make up the output of one run"},
+     .help = "show only the K-th of N parts of the rows; the outputs of all parts make up the output of one run"},
     {"row-base", .metavar = "N", IN, .def = "0", WHOLE(row_base), .high = MOST_ROWS,
      .help = "number of the input's first row; for an input that is a part of a longer one"},
     {"independent", IN, FLAG(independent),

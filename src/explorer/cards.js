@@ -23,7 +23,7 @@ const lookAt = async (printed, row) => {
     return `--preset ./look/${name}.json --seed ${seed()}`;
   };
   const words = [...inputWords(String(row)), ...typed((group) => group === "input")];
-  const end = ["-O", "json", ...named("rows")];
+  const end = ["--first", String(row), "-O", "json", ...named("rows")];
   const addTo = (name, json) => variants.push("--vs", `${name}: ${keep(name, json)}`);
   if (ours) {
     for (const i of drawn) {
@@ -130,7 +130,7 @@ const inQuotes = (name) => `“${name.replace(/\n/g, "\\n").replace(/\t/g, "\\t"
 const counted = (n) => `${wholeNumber(n)} token${n === 1 ? "" : "s"}`;
 const short = (p) => !p ? "0" : p >= 0.001 ? p.toPrecision(2).replace(/^0/, "") : p.toExponential(0);
 
-// The row is sampled alone: says so if tokens or a state of the rows before it act on this stage, or on one before.
+// The row is sampled alone, as the first of a run: says so if tokens or a state of the rows before it act on this stage, or on one before.
 const alone = (chain, index, row) => row > 0 && chain.slice(0, index + 1).some(({ name, enabled }) => {
   const { state, history } = samplerOf(name) || {};
   return enabled && name !== "xtc" && (state || (history && !named("accept").length));

@@ -14,14 +14,15 @@
 
 struct input {
     const struct input_config *config;
-    struct rows wanted, part;    // wanted rows of the whole run, and of this part
+    struct input_config lenient; // for rows that are not shown: what is no JSON is a bad row
+    uint64_t first;              // number of the run's first row
+    struct rows part;            // the rows that this part of the run shows
     size_t at;                   // index of the range of part that holds the next row, or follows it
-    uint64_t first_of_part;      // with --params: lower rows belong to earlier parts, but are returned for their notes
     struct notes_file notes;     // of --params
     uint64_t sequences;          // sequences named by the files that were read to their end
-    uint64_t behind, sampled;    // number of the row that was returned last, and of the last that was wanted, plus 1
+    uint64_t behind;             // number of the row that was returned last, plus 1
     size_t file;                 // index of the next file to open
-    uint64_t returned;           // rows of this part that were returned
+    uint64_t shown;              // rows of this part that were returned to be shown
     uint64_t next_row;           // number of the row that is read next
     uint64_t file_start;         // number of the open file's first row
     struct source source;        // of the open file
@@ -34,7 +35,7 @@ struct input {
     bool tried;         // note_width has been called
     bool looked, tells; // tells: rows may carry more than their numbers; once looked is set
     uint64_t released;  // number of files that were retired and are closed
-    int64_t counted;    // rows of all files, if --rows counts from the end or with --shard; else 0
+    int64_t counted;    // rows of all files, if they were counted; else 0
 };
 
 // Closes the open file. The mapping of a mapped file stays until input_release.
@@ -107,8 +108,8 @@ static bool no_count(const struct input *in, struct err *e)
 {
     const char *const name = in->source.name;
     if (!in->config->shards)
-        return err_set(e, STATUS_USAGE, "--rows: %s: cannot count from the end, its rows cannot be counted beforehand",
-                       name);
+        return err_set(e, STATUS_USAGE, "--%s: %s: cannot count from the end, its rows cannot be counted beforehand",
+                       rows_from_end(in->config->rows) ? "rows" : "first", name);
     if (in->matrix)
         return err_set(e, STATUS_USAGE,
                        "--shard: %s: rows that come through a pipe cannot be counted; cut it up and use --row-base",
@@ -161,32 +162,26 @@ static int64_t shard_bound(int64_t rows, int64_t k, int64_t n)
     return rows / n * k + rows % n * k / n;
 }
 
-// Chooses the rows to return from an input of `rows` rows (0: not counted). Returns false if memory is short.
+// Chooses the rows to show of an input of `rows` rows (0: not counted). Returns false if memory is short.
 static bool choose_rows(struct input *in, int64_t rows)
 {
     const struct input_config *const c = in->config;
     uint64_t most = UINT64_MAX;
-    if (!rows_copy(&in->wanted, c->rows))
+    if (!rows_copy(&in->part, c->rows))
         return false;
-    rows_tidy(&in->wanted, rows);
+    rows_tidy(&in->part, rows);
+    const int64_t first = c->first < 0 ? c->first + rows : c->first;
+    in->first = first > 0 ? (uint64_t)first : 0;
+    rows_cut(&in->part, rows_below(&in->part, (int64_t)in->first), most);
     in->next_row = (uint64_t)c->base;
-    uint64_t skipped = rows_below(&in->wanted, c->base);
+    uint64_t skipped = rows_below(&in->part, c->base);
     if (c->shards) {
-        const int64_t n = (int64_t)rows_below(&in->wanted, rows);
+        const int64_t n = (int64_t)rows_below(&in->part, rows);
         skipped = (uint64_t)shard_bound(n, c->shard - 1, c->shards);
         if (c->shard < c->shards) // the last shard reads on to the end, where errors may be
             most = (uint64_t)shard_bound(n, c->shard, c->shards) - skipped;
     }
-    if (!rows_copy(&in->part, &in->wanted))
-        return false;
     rows_cut(&in->part, skipped, most);
-    if (!c->params || !skipped || !in->part.n)
-        return true;
-    in->first_of_part = (uint64_t)in->part.range[0].first; // the lines of --params for earlier rows matter, too
-    most += most < UINT64_MAX ? skipped : 0;
-    if (!rows_copy(&in->part, &in->wanted))
-        return false;
-    rows_cut(&in->part, 0, most);
     return true;
 }
 
@@ -194,11 +189,13 @@ struct input *input_open(const struct input_config *config, struct err *e)
 {
     int64_t rows = 0;
     assert(config->n_files && (!config->shards || (config->shard > 0 && config->shard <= config->shards)));
-    if ((rows_from_end(config->rows) || config->shards) && !count_rows(config, &rows, e))
+    if ((rows_from_end(config->rows) || config->first < 0 || config->shards) && !count_rows(config, &rows, e))
         return NULL;
     struct input *const in = calloc(1, sizeof *in);
     if (in) {
         in->config = config;
+        in->lenient = *config;
+        in->lenient.lines = true;
         in->counted = rows;
     }
     if (!in || !choose_rows(in, rows))
@@ -218,7 +215,6 @@ void input_close(struct input *in)
     input_release(in, input_finished(in));
     free(in->retired);
     notes_close(&in->notes);
-    free(in->wanted.range);
     free(in->part.range);
     free(in);
 }
@@ -246,6 +242,8 @@ bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e)
     why->status = STATUS_OK;
     if (!open_next(in, e))
         return false;
+    if (in->config->params) // only the lines tell which rows are sampled
+        return true;
     const bool last_file = in->file == in->config->n_files;
     int64_t all = last_file ? rows_left(in) : -1;
     if (all < 0 && last_file && in->matrix && in->matrix->rows != MATRIX_OPEN)
@@ -292,7 +290,7 @@ bool input_tells(struct input *in, bool *tells, struct err *e)
     return true;
 }
 
-// Remembers the width of the rows from the first row that is not wanted, unless the row is bad.
+// Remembers the width of the rows from the first row that is not shown, unless the row is bad.
 static void note_width(struct input *in, const struct input_row *row)
 {
     struct input_row r = *row;
@@ -331,34 +329,39 @@ bool input_blame(const struct input_row *r, struct err *e)
     return err_prefix(e, "%s: row %" PRIu64, r->file, r->number);
 }
 
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 // Sets what a format cannot know of a row's place, its index, and whether it begins or ends a sequence.
-static void complete_place(struct input *in, struct input_row *r, bool all, bool left_out)
+static void complete_place(struct input *in, struct input_row *r, unsigned how, bool shown)
 {
     struct place *const p = &r->place;
-    const uint64_t part = (uint64_t)in->part.range[0].first;
-    r->fresh = r->fresh || (in->sampled && p->first >= in->sampled); // its first row was left out
+    const uint64_t base = (uint64_t)in->config->base;
+    r->fresh = r->fresh || (in->behind && p->first >= in->behind); // its first row was passed over
     if (!p->named && !in->config->recorded)
         p->first = 0;
-    p->left_out = r->number - (in->behind > p->first ? in->behind : p->first);
-    p->before = rows_below(&in->wanted, (int64_t)p->first);
-    p->drawn = p->first < part ? rows_below(&in->wanted, (int64_t)part) - p->before : 0;
-    if (r->number < in->first_of_part)
-        p->use = ROW_EARLIER;
-    if (left_out)
-        p->use = ROW_LEFT_OUT;
-    r->index = in->returned;
-    in->returned += p->use == ROW_SAMPLED;
+    const uint64_t from = larger(in->behind, p->first), drawn_from = larger(from, in->first);
+    p->left_out = r->number - from;
+    p->drawn = r->number > drawn_from ? r->number - drawn_from : 0;
+    if (r->seq && !p->named)
+        p->drawn = base > in->first ? base - in->first : 0;
+    p->before = p->first > in->first ? p->first - in->first : 0;
+    shown = shown && !r->in_prompt;
+    p->use = shown                                   ? ROW_SHOWN
+             : r->in_prompt || r->number < in->first ? ROW_LEFT_OUT
+             : how & READ_UNSEEN                     ? ROW_UNSEEN
+                                                     : ROW_PASSED;
+    r->index = in->shown;
+    in->shown += shown;
     assert(p->first <= r->number && in->behind <= r->number);
     if (p->named) {
         const struct row_range *const at = &in->part.range[in->at];
         int64_t next = (int64_t)r->number + 1; // row to return
-        if (next == at->last && !all)
+        if (next == at->last && !(how & (READ_ALL | READ_UNSEEN)))
             next = in->at + 1 < in->part.n ? at[1].first : ROWS_OPEN;
         r->ends = r->ends || next - (int64_t)p->first >= (int64_t)r->length;
         p->sequence += in->sequences;
     }
     in->behind = r->number + 1;
-    in->sampled = left_out ? in->sampled : in->behind;
 }
 
 // Reads the notes on a row from the file of --params. An error of a bad row comes before one of its notes.
@@ -385,13 +388,15 @@ static void leave_row(struct input *in, const struct input_row *r)
 
 uint64_t input_alike(const struct input *in, const struct input_row *r)
 {
-    if (!in->matrix || !r->stays || r->seq || in->config->params || r->place.use != ROW_SAMPLED)
+    if (!in->matrix || !r->stays || r->seq || in->config->params || !row_is_sampled(r->place.use))
         return 0;
     assert(!r->before.id && r->recorded < 0);
-    const uint64_t left = (uint64_t)rows_left(in), last = (uint64_t)in->part.range[in->at].last,
-                   wanted = last - in->next_row;
+    const struct row_range *const range = &in->part.range[in->at];
+    const uint64_t left = (uint64_t)rows_left(in),
+                   last = (uint64_t)(r->place.use == ROW_SHOWN ? range->last : range->first),
+                   alike = last - in->next_row;
     assert(in->next_row == r->number + 1 && last >= in->next_row);
-    return left < wanted ? left : wanted;
+    return left < alike ? left : alike;
 }
 
 int64_t input_first_beyond(const struct input *in)
@@ -409,8 +414,19 @@ void input_pass(struct input *in, const struct input_row *r, uint64_t n)
     source_leave(&in->source, r->logits.data, (size_t)(n + 1) * in->matrix->bytes);
     matrix_jump(in->matrix, &in->source, n);
     in->next_row += n;
-    in->sampled = in->behind += n;
-    in->returned += n;
+    in->behind += n;
+    in->shown += r->place.use == ROW_SHOWN ? n : 0;
+}
+
+// Returns how many of the next rows, which are not shown, can be skipped unread.
+static uint64_t rows_to_skip(const struct input *in, unsigned how)
+{
+    const int64_t left = rows_left(in), first = in->part.range[in->at].first,
+                  run = (int64_t)in->first < first ? (int64_t)in->first : first,
+                  before = (how & READ_UNSEEN ? run : first) - (int64_t)in->next_row;
+    if (left <= 0 || before <= 0 || how & READ_ALL)
+        return 0;
+    return (uint64_t)(before < left ? before : left);
 }
 
 bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, struct err *e)
@@ -424,13 +440,14 @@ bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, 
         *end = *end || !in->format;
         if (*end)
             return true;
-        const int64_t left = rows_left(in), before = in->part.range[in->at].first - (int64_t)in->next_row;
-        if (left > 0 && before > 0 && !(how & READ_ALL)) { // skips unwanted rows unread
-            const uint64_t rows = (uint64_t)(before < left ? before : left);
-            matrix_jump(in->matrix, &in->source, rows);
-            in->next_row += rows;
+        const uint64_t skipped = rows_to_skip(in, how);
+        if (skipped) {
+            matrix_jump(in->matrix, &in->source, skipped);
+            in->next_row += skipped;
             continue;
         }
+        const bool shown = in->part.range[in->at].first <= (int64_t)in->next_row,
+                   returned = shown || how & READ_ALL || (how & READ_UNSEEN && in->next_row >= in->first);
         *r = (struct input_row){.file = in->source.name,
                                 .number = in->next_row,
                                 .several = in->config->n_files > 1,
@@ -442,9 +459,9 @@ bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, 
             return false;
         if (!in->matrix)
             source_rows(&in->source, &(struct source_rows){r->number, r->in_file, r->several, 0});
+        const struct input_config *const config = shown ? in->config : &in->lenient;
         const bool text = how & READ_TEXT && in->format->next_text;
-        const bool ok =
-            (text ? in->format->next_text : in->format->next)(in->state, &in->source, in->config, r, end, e);
+        const bool ok = (text ? in->format->next_text : in->format->next)(in->state, &in->source, config, r, end, e);
         if (!ok && !r->bad)
             return input_blame(r, e);
         if (*end) {
@@ -454,14 +471,14 @@ bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, 
         in->next_row++;
         if (how & READ_SHARED && r->stays)
             leave_row(in, r);
-        if (before > 0) // an unwanted row, even a bad one
+        if (!shown) // even a bad one
             note_width(in, r);
-        if (before > 0 && !(how & READ_ALL))
+        if (!returned)
             continue;
         const bool noted = !in->config->params || note_row(in, r, e);
-        complete_place(in, r, how & READ_ALL, before > 0);
+        complete_place(in, r, how, shown);
         if (!noted && !r->bad)
             return input_blame(r, e);
-        return (ok && noted) || before > 0;
+        return (ok && noted) || !shown;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows from files: opens the files in turn, finds out their formats, and returns the wanted rows.
+// Rows from files: opens the files in turn, finds out their formats, and returns the rows that a run needs.
 #ifndef SAMPL_IN_INPUT_H
 #define SAMPL_IN_INPUT_H
 
@@ -24,12 +24,13 @@ struct input_config {
     bool chosen_only;          // replies may have the chosen tokens' log-probabilities only; else such rows are bad
     bool keep_probs;           // the probabilities of JSON rows stay as they are; else they become logits
     const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
-    const struct rows *rows;   // that are wanted
+    int64_t first;             // the run's first row; a negative number counts from the end
+    const struct rows *rows;   // that the run shows
     bool lines;                // a row that is no JSON is a bad row, which ends with its line; else an error
     struct source_idle idle;   // may change from row to row
     const char *params;        // name of a file with notes on each row (row_notes.h), one line a row; or NULL
 
-    // A part of a longer run. Either the shard-th, from 1, of `shards` contiguous parts of the wanted rows; or files
+    // A part of a longer run. Either the shard-th, from 1, of `shards` contiguous parts of the shown rows; or files
     // whose first row has number `base` in the longer run.
     int64_t shard, shards; // 0: all rows
     int64_t base;          // else 0
@@ -37,33 +38,43 @@ struct input_config {
 
 // How a row is read, as bits.
 enum row_reading {
-    READ_ALL = 1,    // rows that are not wanted are returned, too, as ROW_LEFT_OUT; the same for all rows of an input
-    READ_SHARED = 2, // who works on a row that stays gives back its memory, with source_give_back
-    READ_TEXT = 4    // the row may be returned as text, for input_read
+    // Whether rows before the last shown one are returned, too; the same for all rows of an input. Otherwise rows of
+    // mapped files are skipped unread, and the next row's place tells how many.
+    READ_ALL = 1,    // all, even if only to tell of their sequences
+    READ_UNSEEN = 2, // the rows of the run, which are to be sampled although they are not shown
+
+    READ_SHARED = 4, // who works on a row that stays gives back its memory, with source_give_back
+    READ_TEXT = 8    // the row may be returned as text, for input_read
 };
 
 // The use of a returned row. A row that is not sampled only tells of its sequence: parameters, tokens, ends.
 enum row_use {
-    ROW_SAMPLED,
-    ROW_EARLIER, // an earlier part of the run samples it
-    ROW_LEFT_OUT // --rows leaves it out
+    ROW_SHOWN,
+    ROW_UNSEEN,  // sampled for the rows behind it, and not shown
+    ROW_PASSED,  // a row of the run that is not sampled, as the rows behind it do not need that
+    ROW_LEFT_OUT // before the first row of the run, or of the prompt
 };
+
+// Is a row of this use sampled?
+static inline bool row_is_sampled(enum row_use use) { return use == ROW_SHOWN || use == ROW_UNSEEN; }
 
 // Where a row stands: its sequence, and the rows before it. A format that knows sequences sets `first`, and if it names
 // them also `named` and `sequence`. input_next sets the rest. Rows have their numbers over all files of the whole run.
 //
-// Example: a kld file has chunks of three rows, 0 to 2, 3 to 5 and 6 to 8. With --accept recorded --rows 1,4,5,8 and
-// --shard 2/2 the input returns the rows 5 and 8. Part 1 samples the rows 1 and 4.
+// Example: a kld file has chunks of three rows, 0 to 2, 3 to 5 and 6 to 8. With --accept recorded --first 1 --rows
+// 2,4,5 the input returns these rows. The run has the rows from 1 on.
 //
 //                first  left_out           drawn      before
-//     row 5      3      2 (rows 3 and 4)   1 (row 4)  1 (row 1)
-//     row 8      6      2 (rows 6 and 7)   0          3 (rows 1, 4 and 5)
+//     row 2      0      2 (rows 0 and 1)   1 (row 1)  0
+//     row 4      3      1 (row 3)          1 (row 3)  2 (rows 1 and 2)
+//     row 5      3      0                  0          2
 struct place {
     bool named;        // the format names the sequence
     uint64_t sequence; // if named: index of the sequence in the input
     uint64_t first;    // number of the sequence's first row; 0 if the format does not tell sequences apart
     uint64_t left_out; // rows of the sequence directly before this one that the input has not returned
-    uint64_t drawn;    // rows of the sequence that earlier parts of the run sample
+    uint64_t drawn;    // how many of these the run has; of a sequence that only rows name, how many rows it has before
+                       // this part
     uint64_t before;   // rows of the whole run before the sequence's first row
     enum row_use use;
 };
@@ -87,7 +98,7 @@ struct input_row {
     uint64_t number;   // over all files, from 0
     bool several;      // there are several files
     uint64_t in_file;  // number of the row in its file, from 0
-    uint64_t index;    // over the rows to sample, from 0
+    uint64_t index;    // over the rows that are shown, from 0
     bool stays;        // the logits, or the text, stay where they are until input_release
     bool fresh;        // begins a sequence, after the tokens `before`
     struct tokens before;
@@ -110,6 +121,7 @@ struct input_row {
     int64_t forced;             // the token to accept after the row, or -1
     int64_t position;           // of the row in its sequence, prompt included, from 0; -1: the row does not say
     bool ends;                  // the row is the last of its sequence
+    bool in_prompt;             // no token is chosen from the row: the run leaves it out
     const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 
@@ -163,9 +175,8 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
 // Returns true if rows of the input may have params, and this row carries more than its numbers.
 static inline bool input_says_more(const struct input_row *r)
 {
-    return r->may_change &&
-           (r->seq || r->params || r->prompt.id || r->forced >= 0 || r->recorded >= 0 || r->before.n || r->fresh ||
-            r->place.named || r->ends || r->facts & ROW_TEXTS || r->place.use == ROW_EARLIER);
+    return r->may_change && (r->seq || r->params || r->prompt.id || r->forced >= 0 || r->recorded >= 0 || r->before.n ||
+                             r->fresh || r->place.named || r->ends || r->in_prompt || r->facts & ROW_TEXTS);
 }
 
 // The size of the vocabulary as far as it is known before the rows: --n-vocab, else the vocabulary's; 0: unknown.
@@ -212,15 +223,15 @@ bool input_names(struct input *in, bool *names, struct err *e);
 // Returns whether rows of the input can say more of themselves than their numbers. Opens a file as input_format does.
 bool input_tells(struct input *in, bool *tells, struct err *e);
 
-// Counts the rows that input_next will return: *rows, or -1 if only reading can tell. *why then has the error of a file
+// Counts the rows that will be shown: *rows, or -1 if only reading can tell. *why then has the error of a file
 // that could not be counted, or STATUS_OK. Opens a file as input_format does. Only before the first input_next.
 bool input_rows(struct input *in, int64_t *rows, struct err *why, struct err *e);
 
 // Finds the type and the width of the rows when no row was returned: *like, without logits. They are known from the
-// options, from a header, or from a row that was not wanted. False with *e if they are not known.
+// options, from a header, or from a row that is not shown. False with *e if they are not known.
 bool input_width(struct input *in, struct row *like, struct err *e);
 
-// Reads the next wanted row, valid until the next call. how: bits of enum row_reading. Sets *end after the last row. On
+// Reads the next row, valid until the next call. how: bits of enum row_reading. Sets *end after the last row. On
 // an error with r->bad, the next call may follow, and *e names no file and row; input_blame adds them. Other errors
 // name them, and end the input.
 bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, struct err *e);
@@ -231,17 +242,17 @@ struct input_reader;
 bool input_read(struct input_reader **reader, const struct input_config *config, struct input_row *r, struct err *e);
 void input_reader_free(struct input_reader *reader);
 
-// After the last row: the first row of a wanted range that lies wholly behind the input; -1: there is none.
+// After the last row: the first row of a range of shown rows that lies wholly behind the input; -1: there is none.
 int64_t input_first_beyond(const struct input *in);
 
-// Returns the number of rows of all files if --rows counts from the end, or with --shard; else 0.
+// Returns the number of rows of all files if --rows or --first counts from the end, or with --shard; else 0.
 int64_t input_counted(const struct input *in);
 
 // The number of the row that was read last; the row before the input's first if none was.
 int64_t input_last_row(const struct input *in);
 
-// How many rows follow r, the row read last, that are wanted and differ from it in their place only: they lie behind it
-// in a mapped file. 0: the next one must be read to know. input_pass passes over n of them; who works on them gives
+// How many rows follow r, the row read last, that have its use and differ from it in their place only: they lie behind
+// it in a mapped file. 0: the next one must be read to know. input_pass passes over n of them; who works on them gives
 // back their memory.
 uint64_t input_alike(const struct input *in, const struct input_row *r);
 void input_pass(struct input *in, const struct input_row *r, uint64_t n);
@@ -254,6 +265,7 @@ static inline void input_step(struct input_row *r, uint64_t n)
     r->in_file += n;
     r->index += n;
     r->place.left_out = n ? 0 : r->place.left_out;
+    r->place.drawn = n ? 0 : r->place.drawn;
 }
 
 // The number of files that have been read to their end. input_release closes the first n of them, and ends their rows

@@ -54,7 +54,8 @@ bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input
 bool row_notes_others(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
                       struct err *e)
 {
-    const cJSON *const accept = json_member(object, "accept"), *const position = json_member(object, "position");
+    const cJSON *const accept = json_member(object, "accept"), *const position = json_member(object, "position"),
+                       *const sample = json_member(object, "sample");
     cJSON *const params = cJSON_GetObjectItemCaseSensitive(object, "params");
     if (!row_notes_prompt(n, object, r, e))
         return false;
@@ -64,6 +65,9 @@ bool row_notes_others(struct row_notes *n, cJSON *object, const char *text, size
     r->position = json_id(position);
     if (position && r->position < 0)
         return err_set(e, STATUS_DATA, "\"position\" is not a whole number from 0 to 2147483647");
+    r->in_prompt = cJSON_IsFalse(sample);
+    if (sample && !cJSON_IsBool(sample))
+        return err_set(e, STATUS_DATA, "\"sample\" is not true or false");
     r->params = cJSON_IsNull(params) ? NULL : params;
     if (r->params && !cJSON_IsObject(params))
         return err_set(e, STATUS_DATA, "\"params\" is not an object");
@@ -90,7 +94,7 @@ void notes_close(struct notes_file *f)
 // Fails if a line has a member that says nothing of a row, such as a parameter outside of "params".
 static bool check_members(const cJSON *object, struct err *e)
 {
-    static const char known[] = "seq params prompt_tokens accept position end";
+    static const char known[] = "seq params prompt_tokens accept position sample end";
     const cJSON *item;
     cJSON_ArrayForEach(item, object)
     {

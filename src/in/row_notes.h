@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Members of a JSON object that describe a row: seq, prompt_tokens, accept, position, end and params. A JSON row has
-// them itself. Rows of other formats have them in the file of --params, one line a row.
+// Members of a JSON object that describe a row: seq, prompt_tokens, accept, position, sample, end and params. A JSON
+// row has them itself. Rows of other formats have them in the file of --params, one line a row.
 #ifndef SAMPL_IN_ROW_NOTES_H
 #define SAMPL_IN_ROW_NOTES_H
 
@@ -24,8 +24,8 @@ bool row_notes_sequence(struct row_notes *n, const cJSON *object, struct input_r
 // Reads "prompt_tokens" into r.
 bool row_notes_prompt(struct row_notes *notes, const cJSON *object, struct input_row *r, struct err *e);
 
-// Reads "prompt_tokens", "accept", "position" and "params" into r. text[0..len) is the text that the object was parsed
-// from. r points into n and object.
+// Reads "prompt_tokens", "accept", "position", "sample" and "params" into r. text[0..len) is the text that the object
+// was parsed from. r points into n and object.
 bool row_notes_others(struct row_notes *n, cJSON *object, const char *text, size_t len, struct input_row *r,
                       struct err *e);
 

@@ -29,14 +29,6 @@ bool rows_from_end(const struct rows *s)
     return false;
 }
 
-bool rows_begin_below(const struct rows *s, int64_t number)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->range[i].first < number)
-            return true;
-    return false;
-}
-
 static int64_t from_start(int64_t bound, int64_t rows)
 {
     const int64_t at = bound < 0 ? bound + rows : bound;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rows of an input that are wanted: a set of row numbers, as ranges.
+// A set of row numbers, as ranges.
 #ifndef SAMPL_IN_ROWS_H
 #define SAMPL_IN_ROWS_H
 
@@ -29,17 +29,14 @@ bool rows_copy(struct rows *s, const struct rows *from);
 // Returns true if some bound counts from the end.
 bool rows_from_end(const struct rows *s);
 
-// Returns true if some range begins below this number.
-bool rows_begin_below(const struct rows *s, int64_t number);
-
 // Makes all bounds count from the start of an input of `rows` rows, sorts the ranges, joins those that meet, and drops
 // empty ones. rows_below and rows_cut need such a set.
 void rows_tidy(struct rows *s, int64_t rows);
 
-// Returns how many wanted rows have a number below this.
+// Returns how many rows of the set have a number below this.
 uint64_t rows_below(const struct rows *s, int64_t number);
 
-// Removes the first `first` rows, and keeps at most `most` of the rest.
+// Removes the first `first` rows, and keeps at most `most` of the others.
 void rows_cut(struct rows *s, uint64_t first, uint64_t most);
 
 #endif

@@ -69,7 +69,7 @@ static const void *keep_array(char **free_at, const void *array, size_t size)
 static bool keep_row(struct read_row *s, struct err *e)
 {
     struct row *const x = &s->row.logits;
-    const bool stays = s->row.stays || s->row.bad || s->row.place.use != ROW_SAMPLED;
+    const bool stays = s->row.stays || s->row.bad || !row_is_sampled(s->row.place.use);
     const size_t n_text = stays || !s->row.text ? 0 : s->row.n_text,
                  n_before = s->row.before.n * sizeof *s->row.before.id,
                  n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids, n_data = stays ? 0 : x->n * dtype_size(x->type),
@@ -109,7 +109,7 @@ static bool read_rows(struct feed *f, bool *end)
     for (size_t k = 0; k < f->inputs; k++)
         if (!read_one(f, k, ends))
             return false;
-    for (size_t k = ends[0]; f->inputs == 2 && ends[0] != ends[1] && f->row[k].row.place.use == ROW_LEFT_OUT;)
+    for (size_t k = ends[0]; f->inputs == 2 && ends[0] != ends[1] && f->row[k].row.place.use != ROW_SHOWN;)
         if (!read_one(f, k, ends))
             return false;
     *end = ends[0];
@@ -313,7 +313,8 @@ static bool work_row(struct walk *w, struct worker *worker)
     const struct input_row *const other = other_row(f, at);
     struct result *const res = w->batch->result + (w->done - 1) * f->job->variants->n;
     struct input_row row = w->row; // the other workers look at this one
-    if (row.text && !input_read(&worker->reader, &f->config[0], &row, &at->bad) && !row.bad) {
+    if (row.text && row_is_sampled(row.place.use) && !input_read(&worker->reader, &f->config[0], &row, &at->bad) &&
+        !row.bad) {
         fail_row(w, worker, &at->bad);
         return false;
     }

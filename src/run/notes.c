@@ -124,18 +124,26 @@ static bool reads_file(const struct input_config *c)
     return !(strcmp(c->files[0], "-") ? stat(c->files[0], &st) : fstat(STDIN_FILENO, &st)) && S_ISREG(st.st_mode);
 }
 
-// Notes at the first row whose history has chosen tokens that a file's rows follow another text.
-static void note_own_history(const struct job *j, unsigned *noted, const struct seen *s)
+// Returns whether the history of a row has chosen tokens, and keeps it for the next row. Only the unnamed sequence
+// counts.
+static bool history_is_chosen(unsigned *noted, const struct seen *s)
 {
-    struct builder names = {0};
     const unsigned bit = 1u << HISTORY_CHOSEN;
-    if (s->row->seq || s->row->place.use != ROW_SAMPLED)
-        return;
+    if (s->row->seq || s->row->place.use == ROW_LEFT_OUT)
+        return false;
     if (s->row->fresh)
         *noted &= ~bit;
     const bool chosen = *noted & bit;
     if (s->result->ok && s->row->forced < 0)
         *noted |= bit;
+    return chosen;
+}
+
+// Notes at the first row whose history has chosen tokens that a file's rows follow another text.
+static void note_own_history(const struct job *j, unsigned *noted, const struct seen *s)
+{
+    struct builder names = {0};
+    const bool chosen = history_is_chosen(noted, s);
     if (!chosen || !note_new(noted, NOTE_HISTORY) || !reads_file(j->config))
         return;
     job_own_history(j, &names);
@@ -199,7 +207,7 @@ static void note_clipped(unsigned *noted, const struct seen *s)
 // Warns of the first row in which typ_p of llama.cpp adds 0 times the logarithm of 0 to the entropy, in any variant.
 static void warn_of_zero(const struct job *j, unsigned *noted, const struct seen *s)
 {
-    for (size_t k = 0; k < j->variants->n && s->row->place.use == ROW_SAMPLED; k++)
+    for (size_t k = 0; k < j->variants->n; k++)
         if (s->result[k].ok && s->result[k].record.met_zero && !j->variants->recipe[k]->parts.engine->options &&
             note_new(noted, NOTE_ZERO))
             message_warn("row %" PRIu64 ": typ_p meets candidates of probability 0; llama.cpp computes NaN then, and "
@@ -217,20 +225,26 @@ void note_seen(const struct job *j, unsigned *noted, const struct seen *s, size_
     warn_of_zero(j, noted, s);
 }
 
+void note_unseen(unsigned *noted, const struct seen *s) { (void)history_is_chosen(noted, s); }
+
 // ---- behind the rows
 
 // Notes that rows of --rows lie behind the last row, or before the first.
 void note_rows_beyond(const struct job *j)
 {
+    const struct args *const a = j->args;
     const int64_t counted = input_counted(j->in[0]);
+    if (a->first < 0 && a->first + counted < 0)
+        message_note("--first: row %" PRId64 " is before the first row, %" PRId64, a->first, -counted);
     for (size_t i = 0; i < j->rows.n && counted; i++)
         if (j->rows.range[i].first < 0 && j->rows.range[i].last < 0 && j->rows.range[i].last + counted <= 0) {
             message_note("--rows: row %" PRId64 " is before the first row, %" PRId64, j->rows.range[i].first, -counted);
             break;
         }
     const int64_t beyond = input_first_beyond(j->in[0]), last = input_last_row(j->in[0]);
-    if (args_given(j->args, "rows") && beyond >= 0 && last >= j->args->row_base)
-        message_note("--rows: row %" PRId64 " is beyond the last row, %" PRId64, beyond, last);
+    const bool rows = beyond > a->first;
+    if (args_given(a, rows ? "rows" : "first") && beyond >= 0 && last >= a->row_base)
+        message_note("--%s: row %" PRId64 " is beyond the last row, %" PRId64, rows ? "rows" : "first", beyond, last);
 }
 
 void note_partial(const struct job *j, const struct totals *t)

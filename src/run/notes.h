@@ -9,8 +9,12 @@
 // Called before the rows.
 void note_settings(const struct job *j);
 
-// Called for each row: prints the notes that are not in the set *noted, and adds them to it. width: of the row.
+// Called for each row that is shown: prints the notes that are not in the set *noted, and adds them to it. width: of
+// the row.
 void note_seen(const struct job *j, unsigned *noted, const struct seen *s, size_t width);
+
+// Called for each row that is not shown: keeps what the notes on later rows depend on.
+void note_unseen(unsigned *noted, const struct seen *s);
 
 // Called after the last row: notes that rows of --rows lie behind it.
 void note_rows_beyond(const struct job *j);

@@ -88,7 +88,7 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     const struct args *const a = j->args;
     const size_t variants = j->variants->n, threads = threads_wanted(a);
     const bool splits = job_splits(j);
-    const struct rows *const rows = &j->rows;
+    const bool mixes_widths = a->files.n > 1 && job_skips_by_width(j);
     f->by_variant = variants > 1 && !splits;
     const char *why = platform_cores() == 1 ? "the system lets the program use one core" : NULL;
     if (at_once)
@@ -105,13 +105,14 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     for (size_t k = 0; k < f->inputs && !tells; k++)
         if (!input_tells(f->in[k], &tells, e))
             return false;
+    // The params of a row may begin to look back on tokens.
+    const bool samples_all = !splits || (tells && !a->independent);
     for (size_t k = 0; k < f->inputs; k++)
-        f->how[k] = (tells ? READ_ALL : 0) | (f->threads ? READ_SHARED : 0);
-    // Rows outside --rows are parsed by the reader, so that a broken row is reported; and rows whose tokens --expect
-    // names, since a token must be in the row's vocabulary.
-    const bool text = f->threads && !f->by_variant && !a->params && !a->shard.n && !job_expects(j) &&
-                      !job_skips_by_width(j) && rows->n == 1 && rows->range[0].first >= 0 &&
-                      rows->range[0].first <= a->row_base;
+        f->how[k] =
+            (tells || mixes_widths ? READ_ALL : 0) | (samples_all ? READ_UNSEEN : 0) | (f->threads ? READ_SHARED : 0);
+    // Rows whose tokens --expect names are parsed by the reader, since a token must be in the row's vocabulary.
+    const bool text =
+        f->threads && !f->by_variant && !a->params && !a->shard.n && !job_expects(j) && !job_skips_by_width(j);
     f->how[0] |= text ? READ_TEXT : 0;
     f->by_variant = f->by_variant && f->threads;
     p->alone = f->by_variant ? 0 : f->threads;
@@ -376,7 +377,7 @@ bool pool_run(struct pool *p, struct err *e)
     free(c.thread);
     p->feed->threads = 0;
     for (size_t k = 0; k < p->feed->inputs; k++)
-        p->feed->how[k] &= READ_ALL;
+        p->feed->how[k] &= READ_ALL | READ_UNSEEN;
     pthread_mutex_destroy(&c.mutex);
     pthread_cond_destroy(&c.begins);
     pthread_cond_destroy(&c.ends);

@@ -109,7 +109,6 @@ struct fault record_fill(const struct job *j, struct log *l, struct cand *c, con
                          int64_t known, struct result *res)
 {
     struct record *const rec = &res->record;
-    rec->chosen = c->chosen;
     rec->chosen_p = c->chosen_p;
     rec->met_zero = cand_met_zero(c);
     rec->scored = (uint32_t)known;

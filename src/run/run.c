@@ -71,6 +71,10 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     const struct seen s = {&w->row, other ? other : &w->row, w->batch->result + (w->done - 1) * j->variants->n};
     const size_t width = s.row->text ? w->at->width : s.row->logits.n;
     bool good;
+    if (s.row->place.use != ROW_SHOWN) {
+        note_unseen(&f->noted, &s);
+        return judge(j, &s, &good, e);
+    }
     note_seen(j, &f->noted, &s, width);
     misread_note(&f->misread, j->recipes->vocab, s.row, width);
     const bool own_texts = s.row->facts & ROW_TEXTS &&
@@ -78,8 +82,6 @@ static bool show_row(struct flow *f, const struct walk *w, struct err *e)
     message_notes(&f->misread.notes);
     if (!judge(j, &s, &good, e))
         return false;
-    if (s.row->place.use != ROW_SAMPLED)
-        return true;
     if ((own_texts || (s.other->facts & ROW_TEXTS && !j->recipes->vocab)) &&
         !(f->totals.rows && f->dest.format->kind == FORMAT_CELLS))
         f->dest.vocab = &f->texts; // the first row decides whether lines of cells have texts
@@ -152,6 +154,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
                                  .lines = a->skip_bad,
+                                 .first = a->first,
                                  .rows = &j->rows,
                                  .params = a->params,
                                  .shard = a->shard.k,

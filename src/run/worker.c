@@ -95,10 +95,10 @@ static bool apply_notes(const struct job *j, struct sessions *s, struct session 
 static bool known_token(const struct job *j, const struct session *q, const struct input_row *row, int64_t *token,
                         struct err *e)
 {
-    const bool left_out = row->place.use == ROW_LEFT_OUT;
+    const bool shown = row->place.use == ROW_SHOWN;
     if (job_expects_recorded(j) && row->recorded < 0)
         return err_set(e, STATUS_DATA, "--expect recorded: the input records no tokens");
-    if (job_expects(j) && !job_expects_recorded(j) && !left_out && row->index >= j->expect.n)
+    if (job_expects(j) && !job_expects_recorded(j) && shown && row->index >= j->expect.n)
         return err_set(e, STATUS_DATA, "--expect has no token for this row: the list ends after %zu", j->expect.n);
     *token = row->forced;
     if (*token >= 0)
@@ -111,7 +111,7 @@ static bool known_token(const struct job *j, const struct session *q, const stru
         return *token >= 0 || err_set(e, STATUS_DATA, "--%s recorded: the input records no tokens",
                                       j->args->accept ? "accept" : "draws");
     case FOLLOWS_EXPECT:
-        if (left_out || j->expect.id[row->index] == VOCAB_NONE)
+        if (!shown || j->expect.id[row->index] == VOCAB_NONE)
             break;
         *token = j->expect.id[row->index];
         return in_vocabulary(&j->expect.id[row->index], 1, token_limit(q, row), "--expect", e);
@@ -123,7 +123,7 @@ static bool known_token(const struct job *j, const struct session *q, const stru
     return true;
 }
 
-// The tokens that are known of the rows left out before a row.
+// The tokens that are known of the rows before a row that the input has not returned.
 static struct tokens tokens_before(const struct job *j, const struct input_row *row)
 {
     const size_t n = j->args->independent ? 0 : (size_t)row->place.left_out, from = (size_t)row->number - n;
@@ -133,15 +133,21 @@ static struct tokens tokens_before(const struct job *j, const struct input_row *
     return from < to ? (struct tokens){j->accept.id + from, to - from} : (struct tokens){0};
 }
 
-// Begins the text of a sequence at a row, with an empty history. The generators stand behind the rows that earlier
-// parts sample. Their seed is the recipe's plus the number of the text's first row; where the format names the sequence
-// and the engine seeds each, plus the index of the sequence in the input. For the first text of the run, and the first
-// of a name, it is the recipe's. alone: the row is a sequence of its own.
+// Does the row's place tell what precedes its sequence?
+static bool place_is_known(const struct session *q, const struct input_row *row)
+{
+    return !q->follows || row->place.named;
+}
+
+// Begins the text of a sequence at a row, with an empty history. The seed of the generators is the recipe's plus the
+// number of the text's first row; where the format names the sequence and the engine seeds each, plus the index of the
+// sequence in the input. For the first text of the run, and the first of a name, it is the recipe's. alone: the row is
+// a sequence of its own.
 static bool begin_text(struct session *q, const struct input_row *row, bool alone, struct err *e)
 {
     const struct place *const p = &row->place;
     const uint64_t first = alone ? row->number : p->first;
-    const bool known = !q->follows || p->named; // does the place tell what precedes the sequence?
+    const bool known = place_is_known(q, row);
     if (p->named && !alone) {
         q->seed_offset = q->recipe->parts.engine->seeds_each ? p->sequence : first;
         chain_reset(q->chain, session_seed_of(q, q->recipe));
@@ -149,8 +155,6 @@ static bool begin_text(struct session *q, const struct input_row *row, bool alon
         const bool later = alone || !known || p->before; // not the first text of the run
         chain_reset(q->chain, session_seed(q->recipe, later ? first : 0));
     }
-    if (!alone && known && p->drawn)
-        chain_skip(q->chain, p->drawn, row->bad ? 0 : row_vocab(&row->logits));
     q->first = first;
     if (q->begun || alone) // else rows of the sequence may have failed before it began
         q->unknown = 0;
@@ -158,11 +162,13 @@ static bool begin_text(struct session *q, const struct input_row *row, bool alon
     return session_restart(q, e);
 }
 
-// Moves a sequence forward to a row: begins it if it starts there, and accepts the tokens of the rows left out. An
-// error is one of the options.
+// Moves a sequence forward to a row: begins it if it starts there, takes its generators past the rows of the run that
+// the input has not returned, and accepts the tokens of all rows that it has not returned. An error is one of the
+// options.
 static bool move_to(const struct job *j, struct session *q, const struct input_row *row, struct err *e)
 {
-    const bool recorded = j->follows == FOLLOWS_RECORDED, begins = sequence_starts(j, q, row);
+    const bool recorded = j->follows == FOLLOWS_RECORDED, begins = sequence_starts(j, q, row),
+               alone = j->args->independent;
     const size_t n_vocab = token_limit(q, row);
     const struct tokens known = tokens_before(j, row), given = {j->prompt.id, j->prompt.n},
                         prompt = row->prompt.id ? row->prompt : given;
@@ -170,8 +176,10 @@ static bool move_to(const struct job *j, struct session *q, const struct input_r
         return false;
     if (!recorded && !in_vocabulary(known.id, known.n, n_vocab, "--accept", e))
         return false;
-    if (begins && !begin_text(q, row, j->args->independent, e))
+    if (begins && !begin_text(q, row, alone, e))
         return false;
+    if (row->place.drawn && !alone && (!begins || place_is_known(q, row)))
+        chain_skip(q->chain, row->place.drawn, row->bad ? 0 : row_vocab(&row->logits));
     if (begins && !session_accept_prompt(q, prompt.id, prompt.n, e))
         return false;
     if (begins && recorded && !session_accept_prompt(q, row->before.id, row->before.n - known.n, e))
@@ -221,14 +229,15 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
 {
     const struct job *const j = w->job;
     const struct view *const view = j->view;
-    const char *const shown = j->args->after;
+    const char *const stage = j->args->after;
+    const bool shown = row->place.use == ROW_SHOWN;
     bool masked, bad;
     size_t after = 0; // index of --after's stage
     if (row->bad)
         return pass_over(q, res, true);
-    if (view->ready && !view->ready(j->self, q->own, row, &bad, &res->e))
+    if (view->ready && !view->ready(j->self, q->own, row, &bad, &res->e) && (shown || bad))
         return pass_over(q, res, bad);
-    if (shown && !recipe_find_stage(q->recipe, shown, &after, &res->e)) {
+    if (stage && !recipe_find_stage(q->recipe, stage, &after, &res->e)) {
         res->e.status = STATUS_DATA; // its params made another chain
         return pass_over(q, res, true);
     }
@@ -240,11 +249,12 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     struct fault fault = choose_token(&w->chooser, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
     // The candidates behind the selector are shown in any case.
-    const bool shows = !fault.code && shown && after + 1 < q->recipe->n_stages;
-    if (!fault.code)
+    const bool shows = !fault.code && stage && after + 1 < q->recipe->n_stages;
+    res->record.chosen = w->chooser.cand.chosen;
+    if (!fault.code && shown)
         fault = record_fill(j, &w->chooser.log, &w->chooser.cand, shows ? log_step_at(&w->chooser.log, after) : NULL,
                             known, res);
-    if (!fault.code && view->watch)
+    if (!fault.code && shown && view->watch)
         fault = view->watch(j->self, row, &w->chooser.log, &w->chooser.cand, res);
     if (exhausted)
         session_exhausted(q, w->chooser.cand.unlisted.state != UNLISTED_NONE, &res->e);
@@ -288,7 +298,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
         token = res->ok ? (int64_t)w->chooser.cand.chosen : -1;
     else if (token < 0 && !left_out)
         token = chosen;
-    if (token < 0 && row->place.use == ROW_EARLIER && !w->job->args->independent)
+    if (token < 0 && row->place.use == ROW_PASSED && !w->job->args->independent)
         token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
     if (ready && (res->ok || res->bad) && token >= 0) {
         struct err late = {0};
@@ -303,12 +313,12 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     return res->ok;
 }
 
-// Takes a row through a variant for its result. A bad row is no error if it is not sampled.
+// Takes a row through a variant for its result. A bad row is no error if it is not shown.
 static bool row_result(struct worker *w, size_t variant, const struct input_row *row, const struct err *bad,
                        struct result *res)
 {
     const struct job *const j = w->job;
-    const bool sampled = row->place.use == ROW_SAMPLED;
+    const bool sampled = row_is_sampled(row->place.use), shown = row->place.use == ROW_SHOWN;
     res->n_vocab = !sampled || row->bad ? 0 : row_vocab(&row->logits);
     res->record = (struct record){.row = row->number,
                                   .n_vocab = emit_distribution(j->args->emit) ? row_vocab(&row->logits) : row->logits.n,
@@ -321,7 +331,7 @@ static bool row_result(struct worker *w, size_t variant, const struct input_row 
     w->chooser.cache = w->last > 1 ? &w->cache : NULL;
     w->cache.shares_stages = j->variants->n > 1 && !row->params && !row->ends;
     const bool ok = variant_row(w, variant, row, sampled ? SAMPLED_HERE : TOKEN_UNKNOWN, res);
-    res->ok = ok || (!sampled && res->bad);
+    res->ok = ok || (!shown && res->bad);
     return res->ok;
 }
 
@@ -359,7 +369,7 @@ static struct input_row beside(const struct input_row *row, const struct input_r
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res)
 {
-    const bool compares = job_records(w->job, RECORD_PAIRS) && row->place.use == ROW_SAMPLED;
+    const bool pairs = job_records(w->job, RECORD_PAIRS), compares = pairs && row->place.use == ROW_SHOWN;
     const struct after *const after = &w->chooser.log.after;
     const bool own = w->first == 0; // is the base's result shown?
     struct result *const base = own ? res : &w->unshown;
@@ -368,7 +378,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
         aligned = beside(row, other);
         other = &aligned;
     }
-    if (other && compares && rows_differ_in_width(&row->logits, &other->logits)) {
+    if (other && pairs && rows_differ_in_width(&row->logits, &other->logits)) {
         narrowed = *row;
         other_narrowed = *other;
         row = &narrowed;
@@ -376,7 +386,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
         narrowed.logits.n = other_narrowed.logits.n = row->logits.n < other->logits.n ? row->logits.n : other->logits.n;
     }
     forget_row(w);
-    bool paired = (own || compares) && row_result(w, 0, row, bad, base) && compares;
+    bool paired = (own || pairs) && row_result(w, 0, row, bad, base) && compares;
     if (paired && !pair_set_base(&w->base, after)) {
         base->ok = paired = false;
         err_from_fault(&base->e, fault_memory());
@@ -385,12 +395,16 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
         pair_measure(&w->base, after, base->pair);
     if (other)
         forget_row(w);
-    for (size_t i = own ? 1 : w->first; i < w->last; i++)
-        if (row_result(w, i, other ? other : row, other ? other_bad : bad, &res[i]) && paired) {
-            pair_measure(&w->base, after, res[i].pair);
-            if (job_records(w->job, RECORD_AGREEMENT))
-                report_row(w, row, other, base->record.accepted, &res[i]);
-        }
+    for (size_t i = own ? 1 : w->first; i < w->last; i++) {
+        const bool ok = row_result(w, i, other ? other : row, other ? other_bad : bad, &res[i]);
+        if (!paired)
+            res[i].record.pair = NULL; // the base is bad
+        if (!ok || !paired)
+            continue;
+        pair_measure(&w->base, after, res[i].pair);
+        if (job_records(w->job, RECORD_AGREEMENT))
+            report_row(w, row, other, base->record.accepted, &res[i]);
+    }
 }
 
 // Returns whether rows that differ from this one in their place only advance the generators, and nothing else.

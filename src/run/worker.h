@@ -29,8 +29,8 @@ void worker_free(struct worker *w);
 // Samples a row and accepts its token in each of the worker's variants: fills res[first..last), also with what each is
 // compared with the base. *bad is the error of a row that its format found bad (row->bad). After an error of the row
 // itself (res->bad) the token that is known to follow the row is accepted, if there is one, and res->record has number
-// and width. The variants but the base work on `other`, with its error, if it is not NULL. A row that is not sampled is
-// taken for what it says of its sequence: only res[first..last).ok is set, also if the row is bad.
+// and width. The variants but the base work on `other`, with its error, if it is not NULL. Of a row that is
+// not shown only res[first..last).ok is set, also if the row is bad.
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res);
 

@@ -381,7 +381,7 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
     v->config.rows = &all;
     v->config.params = NULL;
     v->config.texts = NULL;
-    v->config.shard = v->config.shards = v->config.base = 0;
+    v->config.shard = v->config.shards = v->config.base = v->config.first = 0;
     if (job_expects(j))
         return true;
     v->in = input_open(&v->config, e);

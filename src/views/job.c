@@ -25,13 +25,19 @@ static bool names_all(const struct ids *expect)
     return true;
 }
 
+// Does the run show all its rows up to the last shown one? Not known, and false, if numbers count from the end.
+static bool shows_from_first(const struct job *j)
+{
+    return j->rows.n == 1 && j->rows.range[0].first >= 0 && j->rows.range[0].first <= j->args->first;
+}
+
 // Returns what a recipe must know of earlier rows beyond the given tokens. *name is the stage that must know it.
-// inside: the earlier rows are rows of this part, whose tokens --expect names.
+// inside: the earlier rows are rows of this part. --expect names the tokens of those that are shown.
 static enum carry job_carry(const struct job *j, const struct recipe *recipe, bool inside, const char **name)
 {
     size_t stage = 0;
-    const bool known =
-        j->follows != FOLLOWS_CHOSEN && ((inside && names_all(&j->expect)) || j->follows != FOLLOWS_EXPECT);
+    const bool known = j->follows != FOLLOWS_CHOSEN &&
+                       ((inside && shows_from_first(j) && names_all(&j->expect)) || j->follows != FOLLOWS_EXPECT);
     enum carry carry = stages_carry(recipe->stage, recipe->n_stages, &stage);
     *name = recipe->stage[stage].sampler->name;
     if (recipe_budget(recipe) && carry == CARRY_NOTHING) {
@@ -99,10 +105,10 @@ static bool check_part(const struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
     const char *const option = a->shard.n ? "--shard" : "--row-base";
-    if (a->row_base && rows_from_end(&j->rows))
-        return err_set(e, STATUS_USAGE, "--row-base cannot be used with negative numbers of --rows");
-    if (!job_is_later_part(a) ||
-        (a->row_base && !rows_begin_below(&j->rows, a->row_base))) // the longer run begins in this part
+    if (a->row_base && (rows_from_end(&j->rows) || a->first < 0))
+        return err_set(e, STATUS_USAGE, "--row-base cannot be used with negative numbers of --%s",
+                       a->first < 0 ? "first" : "rows");
+    if (!job_is_later_part(a) || (a->row_base && a->first >= a->row_base)) // the longer run begins in this part
         return true;
     for (size_t i = 0; i < j->variants->n; i++) {
         const char *name;

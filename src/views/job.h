@@ -61,10 +61,10 @@ struct job {
     const struct view *view; // that writes the rows, and watches the workers
 
     // set by job_init
-    struct rows rows;     // the wanted rows
+    struct rows rows;     // the rows to show
     struct ids prompt;    // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept;    // with --accept: the i-th token follows row i
-    struct ids expect;    // with --expect of ids that are not recorded: the i-th is expected of the i-th row;
+    struct ids expect;    // with --expect of ids that are not recorded: the i-th is expected of the i-th row shown;
                           // VOCAB_NONE: none, because the row is bad
     struct id_file draws; // with --draws FILE: line i has the draws of row i
     enum follows follows;
