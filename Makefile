@@ -79,7 +79,7 @@ ALL_LDFLAGS   = $(LDFLAGS) $(HARDENL)
 
 SOURCES := $(sort $(wildcard src/*.c src/*/*.c))
 OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out src/lib/%,$(SOURCES))) $(BUILD)/out/page.o $(BUILD)/cli/shipped.o
-CORE    := $(filter $(foreach f,base kern vocab json grammar schema sample samplers chain trace settings session,$(BUILD)/$f/%),$(OBJECTS))
+CORE    := $(filter $(foreach f,base kern vocab json grammar schema sample samplers programs chain trace settings session,$(BUILD)/$f/%),$(OBJECTS))
 UNITS   := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/*.c))
 WHOLE   := $(BUILD)/unit/variants_check
 EMBED   := $(BUILD)/unit/embed
@@ -186,7 +186,7 @@ endif
 
 # In the static program, what does not sample is small, not fast.
 ifneq ($(STATIC),)
-$(filter $(BUILD)/cli/% $(BUILD)/settings/% $(BUILD)/schema/% $(BUILD)/views/% $(BUILD)/trace/% $(BUILD)/vocab/% $(BUILD)/run/%,$(OBJECTS)): EXTRA_CFLAGS := -Os
+$(filter $(BUILD)/cli/% $(BUILD)/settings/% $(BUILD)/programs/% $(BUILD)/schema/% $(BUILD)/views/% $(BUILD)/trace/% $(BUILD)/vocab/% $(BUILD)/run/%,$(OBJECTS)): EXTRA_CFLAGS := -Os
 endif
 
 # The scalar tier must not use vector instructions.

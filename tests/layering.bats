@@ -25,7 +25,7 @@ includes_only() {
 }
 
 # CORE: the folders that do no input or output and never end the program.
-CORE="base kern vocab json sample samplers grammar schema chain trace settings session"
+CORE="base kern vocab json sample samplers programs grammar schema chain trace settings session"
 
 # core_files: prints the files of the core, without base/platform*.c, which call the system.
 core_files() {
@@ -34,7 +34,7 @@ core_files() {
 }
 
 # WRITERS: the files that write text to memory with snprintf, and platform.h, which declares streams.
-WRITERS='base/platform.h|base/err.c|base/number.c|base/builder.c|chain/recipe.c|settings/value.c|settings/row_params.c'
+WRITERS='base/platform.h|base/err.c|base/number.c|base/builder.c|chain/recipe.c|settings/value.c|settings/read_numbers.c'
 
 @test "the core does no input or output and never ends the program" {
     # shellcheck disable=SC2046
@@ -67,18 +67,19 @@ vocab     base
 json      base
 sample    base kern vocab
 samplers  base kern vocab sample
+programs  base json sample samplers
 grammar   base vocab
 schema    base
 chain     base vocab sample samplers grammar
 trace     base kern vocab sample samplers chain
-settings  base vocab json sample samplers grammar schema chain
-session   base kern vocab json sample samplers grammar chain trace settings
-lib       base kern vocab json sample samplers grammar schema chain trace settings session
+settings  base vocab json sample samplers programs grammar schema chain
+session   base kern vocab json sample samplers programs grammar chain trace settings
+lib       base kern vocab json sample samplers programs grammar schema chain trace settings session
 in        base kern vocab json sample
 out       base kern vocab trace
-cli       base kern vocab json sample samplers grammar schema chain trace settings in out
-views     base kern vocab json sample samplers grammar schema chain trace settings in out cli
-run       base kern vocab json sample samplers grammar schema chain trace settings session in out cli views
+cli       base kern vocab json sample samplers programs grammar schema chain trace settings in out
+views     base kern vocab json sample samplers programs grammar schema chain trace settings in out cli
+run       base kern vocab json sample samplers programs grammar schema chain trace settings session in out cli views
 '
 
 @test "each folder includes headers of itself and of the floors below only" {

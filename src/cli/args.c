@@ -6,7 +6,7 @@
 #include "cli/option_rules.h"
 #include "cli/preset.h"
 #include "out/message.h"
-#include "samplers/engine.h"
+#include "programs/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,8 +4,7 @@
 #include "cli/help.h"
 #include "in/reply_shapes.h"
 #include "out/fields.h"
-#include "samplers/engine.h"
-#include "settings/setting.h"
+#include "programs/program.h"
 #include "trace/record.h"
 
 #include <stdio.h>
@@ -158,9 +157,9 @@ static void describe_members(struct dest *d, const struct catalog *c)
             name[k] = (char)(p->flag[k] == '-' ? '_' : p->flag[k]);
         describe_member(d, p->server ? p->server : name, p->flag);
     }
-    for (const struct setting *s = setting_table; s->request || s->presets; s++)
-        if (s->request)
-            describe_member(d, s->request, s->form == SETTING_SEED ? "seed" : s->option);
+    for (const struct field *f = program_sampl.fields; f->keys; f++)
+        if (f->form != FIELD_SAMPLER && f->form != FIELD_OTHER && field_number(f, c, f->keys) == c->n)
+            describe_member(d, f->keys, f->option);
 }
 
 static void describe_column(struct dest *d, const char *table, const char *name, const char *help)
@@ -231,8 +230,9 @@ bool describe_print(const struct options *o, column_help_at *columns, struct err
         describe_sampler(&d, o->catalog, i);
     items_end(&d);
     items_begin(&d, "engines");
-    for (const struct engine *engine = engines; engine->name; engine++)
-        describe_engine(&d, engine);
+    for (size_t i = 0; programs[i]; i++)
+        for (const struct engine *const *engine = programs[i]->engines; *engine; engine++)
+            describe_engine(&d, *engine);
     items_end(&d);
     items_begin(&d, "params");
     describe_members(&d, o->catalog);

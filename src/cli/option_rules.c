@@ -2,7 +2,7 @@
 #include "cli/option_rules.h"
 
 #include "base/names.h"
-#include "samplers/engine.h"
+#include "programs/program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -176,23 +176,6 @@ static bool suggest(const struct preset *p, const char *name, struct err *e)
     return hint_preset(name, name[len] && option_by_name(p->a->typed.options, name, len), &near, e);
 }
 
-// Sets the options of another program's preset, and keeps what is to be said of it.
-static bool read_foreign(const struct preset *p, const char *text, size_t len, const char *section, struct err *e)
-{
-    struct args *const a = p->a;
-    struct foreign f = {.a = a, .path = p->path, .typed = p->engine, .e = e};
-    bool ok = foreign_read(&f, text, len, section);
-    const bool any = f.unsupported.len || f.note.len || f.with_prompt;
-    builder_string(&f.unsupported, "");
-    builder_string(&f.note, "");
-    const char *const said[SAID] = {p->path, words_own(&a->texts, f.unsupported.text, e),
-                                    words_own(&a->texts, f.note.text, e), f.with_prompt ? f.with_prompt : ""};
-    ok = ok && said[1] && said[2];
-    for (size_t i = 0; ok && any && i < SAID; i++)
-        ok = words_add(&a->left_out, said[i], e);
-    return ok;
-}
-
 bool preset_read(struct preset *p, const char *name, struct err *e)
 {
     char path[PATH_MAX], *text;
@@ -215,7 +198,7 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
         return false;
     bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
     if (ok && (section || notation_is_foreign(text + mark)))
-        ok = read_foreign(p, text + mark, len - mark, section, e);
+        ok = foreign_read(p->a, p->path, text + mark, len - mark, section, p->engine, e);
     else if (ok)
         ok = words_split(text + mark, &p->words, e);
     return ok || err_prefix(e, "--preset: %s", path);

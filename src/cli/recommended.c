@@ -3,7 +3,7 @@
 // cannot be read is left out with a warning; the run goes on.
 #include "base/names.h"
 #include "cli/from_args.h"
-#include "settings/setting.h"
+#include "programs/program.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,8 +84,7 @@ void set_recommendations(struct draft *d, const struct args *a, struct builder *
             known_names(d, a, value, chain);
         if (name_find(keys, NAME_EXACT, key, strlen(key)) < 0)
             continue;
-        const struct setting *const s = setting_of_preset(key);
-        const size_t number = s ? catalog_find(c, s->option) : catalog_find_server(c, key);
+        const size_t number = field_number(program_field(&program_sampl, c, key), c, key);
         if (typed_origin(&a->typed, c->param[number]->flag) <= ORIGIN_WEAK &&
             !set_recommended(d, key, number, value, &why))
             warn_left_out(d, a, key, &why);

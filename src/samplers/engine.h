@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Plans of chains: which samplers run as stages, in which order. An engine is the fixed pipeline of another program, as
-// a row of a table: its stages in order, the options that they read, and the defaults that differ from llama.cpp's.
-// sampl-engines(7) describes the engines.
+// Plans of chains: which samplers run as stages, in which order. An engine is the fixed pipeline of another program, in
+// the file of its program (programs/): its stages in order, the options that they read, and the defaults that differ
+// from llama.cpp's. The engine llama has no stages of its own: --samplers names them. sampl-engines(7) describes the
+// engines.
 #ifndef SAMPL_SAMPLERS_ENGINE_H
 #define SAMPL_SAMPLERS_ENGINE_H
 
@@ -48,12 +49,8 @@ struct engine {
     } stage[ENGINE_STAGES];
 };
 
-// Rows end with a NULL name. The first is llama, which has no stages of its own: --samplers names them.
-extern const struct engine engines[];
-#define ENGINE_NAMES "llama,ollama,akunu,akunu-gpu,batch,transformers,vllm,vllm-v2,sglang,mlx"
-
-// Finds an engine. NULL: no engine has the name.
-const struct engine *engine_by_name(const char *name);
+// Options of a grammar, for `options` and `first_options`.
+#define ENGINE_GRAMMAR "grammar,grammar-file,json-schema,json-schema-file"
 
 // Has the engine a stage for the option called name[0..len)? grammar_first: --grammar-first is given.
 bool engine_has(const struct engine *engine, bool grammar_first, const char *name, size_t len);

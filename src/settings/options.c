@@ -2,6 +2,7 @@
 #include "settings/options.h"
 
 #include "base/names.h"
+#include "programs/program.h"
 
 #include <assert.h>
 #include <float.h>
@@ -187,7 +188,7 @@ static const struct option_row table[] = {
      .low = -1, .high = UINT32_MAX,
      .help = "seed of the random numbers; -1: a random seed"},
     {"engine", COMMON, .metavar = "NAME", CHAIN, .def = "llama", .kind = OPTION_CHOICE, AT(engine),
-     .choices = ENGINE_NAMES, .help = "program whose pipeline to run; each has its own defaults"},
+     .help = "program whose pipeline to run; each has its own defaults"},
     {"logit-bias", COMMON, .brief = "l", .metavar = "ID(+|-)BIAS", CHAIN, LIST(LIST_BIASES),
      .help = "add BIAS to the logit of a token; ID-inf bans it; \"TEXT\"(+|-)BIAS needs --vocab; may be repeated"},
     {"ignore-eos", CHAIN, FLAG(settings.ignore_eos), .help = "ban the vocabulary's end-of-generation tokens"},
@@ -252,10 +253,24 @@ void options_add(struct options *o, const struct option_row *row, size_t n)
     o->row[o->n].name = NULL;
 }
 
+// Writes the names of the engines that programs offer.
+static void name_engines(char names[ENGINE_NAMES])
+{
+    *names = '\0';
+    for (size_t i = 0; programs[i]; i++)
+        for (const struct engine *const *engine = programs[i]->engines; *engine; engine++) {
+            assert(strlen(names) + strlen((*engine)->name) + 2 < ENGINE_NAMES);
+            strcat(strcat(names, *names ? "," : ""), (*engine)->name);
+        }
+}
+
 void options_add_chain(struct options *o)
 {
+    name_engines(o->engines);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         options_add(o, &table[i], 1);
+        if (!strcmp(table[i].name, "engine"))
+            o->row[o->n - 1].choices = o->engines;
         for (size_t k = 0; !strcmp(table[i].name, "engine") && k < o->catalog->n; k++) {
             const struct option_row row = param_row(o->catalog, k);
             options_add(o, &row, 1);

@@ -89,7 +89,7 @@ struct option_row {
     size_t number;
 };
 
-enum { OPTIONS_MOST = 220 };
+enum { OPTIONS_MOST = 220, ENGINE_NAMES = 200 };
 
 // Reads the ids of a list's option, as ids_read does.
 typedef bool ids_reader(const char *flag, const char *text, int64_t least, struct ids *ids, struct err *e);
@@ -98,6 +98,7 @@ struct options {
     const struct catalog *catalog;
     struct builder *notes; // setters add their notes
     ids_reader *read_ids;
+    char engines[ENGINE_NAMES];          // the choices of --engine
     struct option_row row[OPTIONS_MOST]; // [n], and one without a name
     size_t n;
 };

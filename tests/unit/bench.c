@@ -271,7 +271,7 @@ static struct chain *build(const struct bench_chain *b, struct stages *stages)
         own[n - 1].more[own[n - 1].n_more++].value = strtof(value + 1, NULL);
     }
     stages_init(stages);
-    stages_fill(stages, engine ? engine : &engines[0], &params, name, own, n);
+    stages_fill(stages, engine ? engine : engine_by_name("llama"), &params, name, own, n);
     struct chain *const ch = stages_chain(stages, params.seed);
     if (!ch)
         die("cannot build a chain");

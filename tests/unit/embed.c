@@ -2,6 +2,7 @@
 // embed: uses the core without the command line. Makes a chain from the parameters of a JSON row, samples three rows of f16 logits from
 // standard input, and prints the chosen ids: embed '{"top_k": 40, "seed": 7}' <rows.f16
 #include "chain/chain.h"
+#include "programs/program.h"
 #include "settings/draft.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define SAMPL_TESTS_STAGES_H
 
 #include "chain/chain.h"
-#include "samplers/engine.h"
+#include "programs/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

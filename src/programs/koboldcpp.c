@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// KoboldCpp and KoboldAI: presets and requests to /api/v1/generate.
+#include "programs/program.h"
+
+#include <math.h>
+
+static const struct field fields[] = {
+    {"sampler_order", .form = FIELD_OTHER},
+    {"temp temperature", "temp", OFF_AT(1)},
+    {"top_k", "top-k"},
+    {"top_p", "top-p"},
+    {"min_p", "min-p"},
+    {"typical typical_p typ_p", "typical"},
+    {"rep_pen repetition_penalty repeat_penalty", "repeat-penalty", OFF_AT(1)},
+    {"rep_pen_range repeat_last_n", "repeat-last-n"},
+    {"rep_pen_slope", "repeat-penalty-slope", OFF_AT(1)},
+    {"frequency_penalty freq_pen", "frequency-penalty", OFF_AT(0)},
+    {"presence_penalty presence_pen", "presence-penalty", OFF_AT(0)},
+    {"nsigma top_n_sigma", "top-nsigma"},
+    {"tfs", "tfs"},
+    {"smoothing_curve", "smoothing-curve"},
+    {"mirostat mirostat_mode", "mirostat", OFF_AT(0)},
+    {"mirostat_tau", "mirostat-ent"},
+    {"mirostat_eta", "mirostat-lr"},
+    {"dynatemp_exponent", "dynatemp-exp"},
+    {"adaptive_target", "adaptive-target", OFF_UP_TO(0)},
+    {"sampler_seed seed", "seed", FIELD_SEED},
+    {"logit_bias", "logit-bias", FIELD_BIASES},
+    {"ban_eos_token ignore_eos", "ignore-eos", FIELD_EOS},
+    {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS},
+    {"grammar grammar_string", "grammar", FIELD_GRAMMAR},
+    {"json_schema", "json-schema", FIELD_SCHEMA},
+    {"custom_token_bans", "bad-word-tokens", FIELD_BANS},
+    {"rep_pen_decay", NULL, OFF_AT(0)},
+    {"guidance_scale", NULL, OFF_AT(1)},
+    {"*", .form = FIELD_SAMPLER},
+    {NULL},
+};
+
+// Keys that do not concern sampling. Unknown ones that are no numbers do not, either.
+static const char others[] =
+    "prompt memory max_length max_context_length n quiet genkey genamt images streaming_kobold single_line trim_stop "
+    "render_special bypass_eos stop_sequence use_* using_* stream* logprobs replace_* preset description "
+    "grammar_retain_state";
+
+static bool read_key(struct file_view *v, const cJSON *item)
+{
+    const double x = view_number(v, item->string, NAN);
+    const bool unknown = isnan(x) && !view_knows(v, item->string) && strncmp(item->string, "banned_", 7) != 0;
+    if (unknown || name_find(others, NAME_PATTERN, item->string, 0) >= 0) {
+        if (view_is_on(item))
+            builder_format(&v->note, "%s%s", v->note.len ? ", " : "ignored: ", item->string);
+    } else if (is_key(item, "rep_pen_range") && x == 0.0) {
+        view_set(v, "repeat-last-n", "1");
+    } else {
+        return is_key(item, "rep_pen_slope") && (x <= 0.0 || x > 1.0);
+    }
+    return true;
+}
+
+static void finish(struct file_view *v)
+{
+    static const char *const stages[] = {"top_k",    "top_a", "top_p;min_p", "tfs", "typ_p", "temperature;smoothing",
+                                         "penalties"};
+    static const char usual[] = "6013425";
+    const cJSON *const order = json_array(v->settings, "sampler_order");
+    const int n = order ? cJSON_GetArraySize(order) : (int)strlen(usual);
+    view_chain(v, "dry;top_k=3000");
+    for (int i = 0; i < n && !v->failed; i++) {
+        const char plain[] = {usual[order ? 0 : i], '\0'};
+        const char *const number = order ? cJSON_GetArrayItem(order, i)->valuestring : plain;
+        if (!number || *number < '0' || *number > '6' || number[1]) {
+            view_refuse(v, "sampler_order is not a list of numbers from 0 to 6");
+            break;
+        }
+        view_chain(v, stages[*number - '0']);
+        if (*number == '5' && view_active(v, "top-nsigma"))
+            view_chain(v, "top_n_sigma");
+    }
+    view_chain(v, "xtc;adaptive_p");
+    if (view_active(v, "dry-multiplier") && !has_key(v->settings, "dry_sequence_breakers"))
+        view_set(v, "dry-sequence-breaker", "none");
+    if (!v->engine->options && view_active(v, "mirostat") &&
+        (view_active(v, "repeat-penalty") || view_active(v, "dry-multiplier")))
+        v->warning = "KoboldCpp penalises before mirostat, which here runs alone";
+    if (!has_key(v->settings, "temp")) // a request: these are the defaults of the server
+        view_absent(v, "temp=0.75 top-k=100 top-p=0.92");
+}
+
+const struct program program_koboldcpp = {
+    .name = "KoboldCpp",
+    .marks = {{"sampler_order"}, {"rep_pen", "typical"}},
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern",
+    .fields = fields,
+    .any_case = true,
+    .absent = "repeat-last-n=320 dry-penalty-last-n=320 xtc-threshold=0.2",
+    .key = read_key,
+    .finish = finish,
+};

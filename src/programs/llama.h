@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What requests to llama-server, its replies and the parameters of a row have in common.
+#ifndef SAMPL_PROGRAMS_LLAMA_H
+#define SAMPL_PROGRAMS_LLAMA_H
+
+#include "programs/program.h"
+
+// clang-format off
+// Members that do not bear on the choice of a token: of requests, and settings that replies repeat.
+#define LLAMA_OTHERS \
+    "add_generation_prompt backend_sampling cache_prompt chat_format chat_parser chat_template_kwargs " \
+    "continue_final_message echo generation_prompt grammar_type id_slot ignore_eos_default input_extra input_prefix " \
+    "input_suffix logprobs lora max_completion_tokens max_tokens message_delimiters messages model n n_cache_reuse " \
+    "n_cmpl n_discard n_indent n_keep n_predict n_probs parse_tool_calls post_sampling_probs preserved_tokens prompt " \
+    "reasoning_control reasoning_effort reasoning_format reasoning_in_content response_fields return_progress " \
+    "return_tokens sse_ping_interval stop stream stream_options t_max_predict_ms t_max_prompt_ms " \
+    "thinking_budget_tokens thinking_forced_open timings_per_token top_logprobs user verbose speculative*"
+
+// Members that are no parameters of samplers.
+#define LLAMA_FIELDS \
+    {"logit_bias", "logit-bias", FIELD_BIASES}, \
+    {"ignore_eos", "ignore-eos", FIELD_EOS}, \
+    {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS}, \
+    {"dry_breaker_tokens", "dry-breaker-tokens", FIELD_SEQUENCES}, \
+    {"bad_words_ids", "bad-word-tokens", FIELD_SEQUENCES}, \
+    {"custom_token_bans", "bad-word-tokens", FIELD_BANS}, \
+    {"grammar", "grammar", FIELD_GRAMMAR}, \
+    {"json_schema", "json-schema", FIELD_SCHEMA}, \
+    {"grammar_lazy", .form = FIELD_FALSE}, \
+    {"grammar_triggers", .form = FIELD_EMPTY}, \
+    {"reasoning_budget_tokens", "reasoning-budget", OFF_AT(-1)}, \
+    {"reasoning_budget_start_tag", "reasoning-start", FIELD_TEXT}, \
+    {"reasoning_budget_end_tag", "reasoning-end", FIELD_TAGS}, \
+    {"reasoning_budget_end_tags", "reasoning-end", FIELD_TAGS}, \
+    {"reasoning_budget_message", "reasoning-budget-message", FIELD_TEXT}
+// clang-format on
+
+#endif

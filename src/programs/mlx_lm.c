@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// mlx-lm: requests to mlx_lm.server with the keys of its penalties.
+#include "programs/openai.h"
+
+#include <math.h>
+
+// clang-format off
+static const struct engine mlx = {
+    "mlx", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 0}, {"min-p", 0}, {"repeat-last-n", 20}},
+    .ranges = {{"top-k", 0, INFINITY, false, "0 and above"}, {"min-p", 0, 1, false, "0 to 1"}},
+    .options = "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,repeat-last-n,logit-bias,"
+               "grammar-first",
+    .first_options = ENGINE_GRAMMAR,
+    .stage = {{&sampler_logit_bias}, {&sampler_penalties_window}, {&sampler_log_softmax},
+              {&sampler_greedy, ENGINE_COLD}, {&sampler_top_p_log, ENGINE_HOT}, {&sampler_min_p_log, ENGINE_HOT},
+              {&sampler_top_k_id, ENGINE_HOT}, {&sampler_scale_wide, ENGINE_HOT}, {&sampler_dist, ENGINE_HOT}}};
+// clang-format on
+
+static const struct field fields[] = {
+    {OPENAI_OTHERS "adapters draft_model num_draft_tokens role_mapping chat_template*", .form = FIELD_OTHER},
+    {"ignore_eos", "ignore-eos", FIELD_EOS},
+    {"repetition_context_size", "repeat-last-n"},
+    OPENAI_FIELDS,
+    {NULL},
+};
+
+// The engine has one window for all three penalties, so that another one is refused.
+static bool read_key(struct file_view *v, const cJSON *item)
+{
+    const double size = view_number(v, "repetition_context_size", 20.0);
+    const bool other = is_key(item, "presence_context_size") || is_key(item, "frequency_context_size");
+    return (other && view_number(v, item->string, NAN) == size) || openai_key(v, item);
+}
+
+const struct program program_mlx_lm = {
+    .name = "mlx_lm",
+    .engines = {&mlx},
+    .runs = &mlx,
+    .marks = {{"repetition_context_size"}},
+    .yields =
+        "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama llama-server SGLang vLLM",
+    .fields = fields,
+    .any_case = true,
+    .absent = "temp=0 repeat-last-n=20",
+    .order = "penalties;top_p;min_p;top_k;temperature",
+    .key = read_key,
+};

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Ollama: requests, and the parameters of Modelfiles. Since 0.30 it sends its options to llama-server; before, it
+// sampled by itself, as engine ollama does.
+#include "programs/program.h"
+
+#include <math.h>
+
+// Clamps the parameter with this flag to [low, high].
+static void clamp_param(const struct catalog *c, double *value, const char *flag, double low, double high)
+{
+    double *const v = &value[catalog_find(c, flag)];
+    *v = fmin(fmax(*v, low), high);
+}
+
+static void adjust_ollama(const struct catalog *c, double *value)
+{
+    double *const temp = &value[c->temp];
+    *temp = *temp > 0.0 ? fmax(*temp, (double)1e-7f) : 0.0;
+    clamp_param(c, value, "top-p", 0.0, 1.0);
+    clamp_param(c, value, "min-p", 0.0, 1.0);
+}
+
+// clang-format off
+static const struct engine ollama = {
+    "ollama", .defaults = {{"top-p", 0.9f}, {"min-p", 0}},
+    .options = "temp,top-k,top-p,min-p,grammar-first," ENGINE_GRAMMAR,
+    .adjust = adjust_ollama, .wide_seed = true,
+    .stage = {{&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_sort, ENGINE_HOT},
+              {&sampler_temperature, ENGINE_HOT}, {&sampler_softmax_rank, ENGINE_HOT},
+              {&sampler_top_p_above, ENGINE_HOT}, {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}};
+// clang-format on
+
+static const struct field fields[] = {
+    {"model prompt messages system template stream stream_options raw keep_alive suffix images think tools "
+     "tool_choice user n stop max_tokens max_completion_tokens logprobs top_logprobs echo store metadata options "
+     "format num_* mirostat_* penalize_newline low_vram f16_kv use_m* main_gpu logits_all vocab_only embedding_only "
+     "rope_* draft_*",
+     .form = FIELD_OTHER},
+    {"temperature", "temp", OFF_AT(1)},
+    {"top_k", "top-k"},
+    {"top_p", "top-p"},
+    {"min_p", "min-p"},
+    {"typical_p", "typical"},
+    {"repeat_penalty", "repeat-penalty", OFF_AT(1)},
+    {"repeat_last_n", "repeat-last-n"},
+    {"frequency_penalty", "frequency-penalty", OFF_AT(0)},
+    {"presence_penalty", "presence-penalty", OFF_AT(0)},
+    {"seed", "seed", FIELD_SEED},
+    {"logit_bias", "logit-bias", FIELD_BIASES},
+    {"grammar", "grammar", FIELD_GRAMMAR},
+    {"json_schema", "json-schema", FIELD_SCHEMA},
+    {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS},
+    {"*", .form = FIELD_SAMPLER},
+    {NULL},
+};
+
+// The settings are the object "options"; in a Modelfile's tree, too. Some requests are the options alone.
+static bool find_settings(struct file_view *v)
+{
+    const cJSON *const options = json_member(v->root, "options");
+    v->settings = options ? options : v->root;
+    return cJSON_IsObject(options) || has_key(v->root, "num_predict") || has_key(v->root, "num_ctx");
+}
+
+// Ollama sends no typical_p of 0. Options that it reads no more are noted if they would act.
+static bool read_key(struct file_view *v, const cJSON *item)
+{
+    const double x = view_number(v, item->string, NAN);
+    const bool mirostat = is_key(item, "mirostat"), tfs = is_key(item, "tfs_z");
+    if (mirostat && x > 0.0)
+        view_note(v, "mirostat: set, but Ollama ignores it");
+    if (tfs && x > 0.0 && x < 1.0)
+        view_note(v, "tfs_z: set, but Ollama ignores it");
+    return mirostat || tfs || (is_key(item, "typical_p") && x == 0.0);
+}
+
+// Ollama sends its options to llama-server, without an order of samplers. A format that is an object is a schema.
+static void finish(struct file_view *v)
+{
+    const cJSON *const format = json_member(v->root, "format");
+    if (v->settings != v->root && cJSON_IsObject(format))
+        view_set_json(v, "json-schema", format);
+    else if (v->settings != v->root && view_is_on(format))
+        view_unsupported(v, format);
+    if (!v->engine_named)
+        view_note(v, "Ollama before 0.30 sampled by itself: --engine ollama");
+}
+
+const struct program program_ollama = {
+    .name = "Ollama",
+    .engines = {&ollama},
+    .find = find_settings,
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers",
+    .fields = fields,
+    .any_case = true,
+    .absent = "temp=0.8 top-k=40 top-p=0.9 repeat-last-n=64",
+    .key = read_key,
+    .finish = finish,
+};

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What requests to OpenAI, vLLM, SGLang and mlx_lm.server have in common.
+#ifndef SAMPL_PROGRAMS_OPENAI_H
+#define SAMPL_PROGRAMS_OPENAI_H
+
+#include "programs/program.h"
+
+// The chain of llama's samplers that is nearest to these servers'.
+#define OPENAI_ORDER "penalties;temperature;min_p;top_k;top_p"
+
+// clang-format off
+// Keys that do not bear on the choice of a token.
+#define OPENAI_OTHERS \
+    "model prompt messages system template stream stream_options raw keep_alive suffix images think tools " \
+    "tool_choice user n stop max_tokens max_completion_tokens logprobs top_logprobs echo store metadata "
+
+// Keys that set samplers.
+#define OPENAI_FIELDS \
+    {"temperature", "temp", OFF_AT(1)}, \
+    {"top_k", "top-k"}, \
+    {"top_p", "top-p"}, \
+    {"min_p", "min-p"}, \
+    {"typical_p typ_p", "typical"}, \
+    {"repetition_penalty repeat_penalty", "repeat-penalty", OFF_AT(1)}, \
+    {"frequency_penalty", "frequency-penalty", OFF_AT(0)}, \
+    {"presence_penalty", "presence-penalty", OFF_AT(0)}, \
+    {"min_tokens min_new_tokens", "min-tokens", OFF_UP_TO(0)}, \
+    {"mirostat mirostat_mode", "mirostat", OFF_AT(0)}, \
+    {"mirostat_tau", "mirostat-ent"}, \
+    {"mirostat_eta", "mirostat-lr"}, \
+    {"seed sampling_seed", "seed", FIELD_SEED}, \
+    {"logit_bias", "logit-bias", FIELD_BIASES}, \
+    {"bad_words_ids", "bad-word-tokens", FIELD_SEQUENCES}, \
+    {"custom_token_bans", "bad-word-tokens", FIELD_BANS}, \
+    {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS}, \
+    {"grammar", "grammar", FIELD_GRAMMAR}, \
+    {"json_schema", "json-schema", FIELD_SCHEMA}, \
+    {"min_length", NULL, OFF_AT(0)}, \
+    {"*", .form = FIELD_SAMPLER}
+// clang-format on
+
+// Returns true for a key that is off: a repetition_penalty of 0, mlx_lm.server's, and a response format of text.
+bool openai_key(struct file_view *v, const cJSON *item);
+
+// Adds the schema that an item is, under which the server masks the row before its chain runs.
+void openai_schema_first(struct file_view *v, const cJSON *item);
+
+// Notes that penalties of llama's chain count the tokens of a prompt, too, if the file sets amounts.
+void openai_note_history(struct file_view *v);
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// text-generation-webui: presets, which are flat YAML.
+#include "programs/program.h"
+
+// Cut-offs stand in units of 1e-4.
+static const struct field fields[] = {
+    {"do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority truncation_length "
+     "max_* auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* prompt_lookup_num_tokens "
+     "static_cache stream",
+     .form = FIELD_OTHER},
+    {"temperature", "temp", OFF_AT(1)},
+    {"top_k", "top-k"},
+    {"top_p", "top-p"},
+    {"min_p", "min-p"},
+    {"typical_p", "typical"},
+    {"repetition_penalty", "repeat-penalty", OFF_AT(1)},
+    {"repetition_penalty_range", "repeat-last-n"},
+    {"frequency_penalty", "frequency-penalty", OFF_AT(0)},
+    {"presence_penalty", "presence-penalty", OFF_AT(0)},
+    {"encoder_repetition_penalty", "encoder-repeat-penalty"},
+    {"no_repeat_ngram_size", "no-repeat-ngram"},
+    {"top_n_sigma", "top-nsigma"},
+    {"tfs", "tfs"},
+    {"epsilon_cutoff", "epsilon-cutoff", .factor = 1e-4},
+    {"eta_cutoff", "eta-cutoff", .factor = 1e-4},
+    {"dynatemp_exponent", "dynatemp-exp"},
+    {"mirostat_mode", "mirostat", OFF_AT(0)},
+    {"mirostat_tau", "mirostat-ent"},
+    {"mirostat_eta", "mirostat-lr"},
+    {"adaptive_target", "adaptive-target", OFF_UP_TO(0)},
+    {"min_tokens", "min-tokens", OFF_UP_TO(0)},
+    {"seed", "seed", FIELD_SEED},
+    {"logit_bias", "logit-bias", FIELD_BIASES},
+    {"ban_eos_token", "ignore-eos", FIELD_EOS},
+    {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS},
+    {"custom_token_bans", "bad-word-tokens", FIELD_BANS},
+    {"grammar_string", "grammar", FIELD_GRAMMAR},
+    {"penalty_alpha min_length", NULL, OFF_AT(0)},
+    {"guidance_scale num_beams", NULL, OFF_AT(1)},
+    {"*", .form = FIELD_SAMPLER},
+    {NULL},
+};
+
+// Reads a range, which is that of DRY, too; 0 is the whole text.
+static bool read_key(struct file_view *v, const cJSON *item)
+{
+    double x;
+    if (!is_key(item, "repetition_penalty_range") || !view_is_number(item, &x))
+        return false;
+    view_set_number(v, "repeat-last-n", x == 0.0 ? -1.0 : x);
+    view_set_number(v, "dry-penalty-last-n", x == 0.0 ? -1.0 : x);
+    return true;
+}
+
+static void finish(struct file_view *v)
+{
+    static const char last[] =
+        "penalties;dry;top_n_sigma;top_k;top_p;typ_p;epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
+    static const char first[] = "penalties;dry;top_n_sigma;temperature;smoothing;top_k;top_p;typ_p;"
+                                "epsilon_cutoff;eta_cutoff;tfs;top_a;min_p;xtc";
+    const bool temp_last = view_is_true(v, "temperature_last");
+    view_dynamic_temp(v, "dynamic_temperature", "dynatemp_low", "dynatemp_high");
+    if (cJSON_IsFalse(json_member(v->settings, "do_sample"))) {
+        view_chain(v, "encoder_penalty;penalties;dry;no_repeat_ngram;temperature");
+        view_set(v, "temp", "0");
+    } else {
+        view_order(v, "sampler_priority", temp_last ? last : first);
+        view_chain(v, temp_last ? "temperature;smoothing;encoder_penalty;no_repeat_ngram;adaptive_p"
+                                : "encoder_penalty;no_repeat_ngram;adaptive_p");
+    }
+}
+
+const struct program program_text_generation_webui = {
+    .name = "text-generation-webui",
+    .member = "yaml",
+    .fields = fields,
+    .any_case = true,
+    .absent = "repeat-last-n=1024 dry-penalty-last-n=1024",
+    .tfs = "tfs_tg",
+    .key = read_key,
+    .finish = finish,
+};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// transformers: generation_config.json.
+#include "programs/program.h"
+
+#include <math.h>
+
+// clang-format off
+static const struct engine transformers = {
+    "transformers",
+    .defaults = {{"temp", 1}, {"top-k", 50}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
+    .ranges = {{"temp", 0, INFINITY, false, "0 and above"}, {"top-k", 0, INFINITY, false, "0 and above"},
+               {"top-p", 0, 1, false, "0 to 1"}, {"min-p", 0, 1, false, "0 to 1"},
+               {"typical", 0, 1, true, "above 0, up to 1"}},
+    .options = "temp,top-k,top-p,min-p,typical,top-h,epsilon-cutoff,eta-cutoff,repeat-penalty,encoder-repeat-penalty,"
+               "no-repeat-ngram,logit-bias,bad-word-tokens,min-tokens,eog-tokens,grammar-first",
+    .first_options = ENGINE_GRAMMAR, .wide_seed = true,
+    .stage = {{&sampler_logit_bias}, {&sampler_encoder_penalty_wide}, {&sampler_penalties},
+              {&sampler_no_repeat_ngram_any}, {&sampler_bans_bad_words}, {&sampler_greedy, ENGINE_COLD},
+              {&sampler_temperature, ENGINE_HOT}, {&sampler_top_h_ties, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},
+              {&sampler_top_p_rising, ENGINE_HOT}, {&sampler_min_p_prob, ENGINE_HOT},
+              {&sampler_typ_p_ties, ENGINE_HOT}, {&sampler_epsilon_ties, ENGINE_HOT}, {&sampler_eta_ties, ENGINE_HOT},
+              {&sampler_draw_exp, ENGINE_HOT}}};
+// clang-format on
+
+static const struct field fields[] = {
+    {"do_sample transformers_version _from_model_config *_token_id max_* cache_* use_cache return_* output_* "
+     "num_return_sequences early_stopping length_penalty stop_strings num_assistant_tokens* assistant_* is_assistant "
+     "prompt_lookup* chat_format renormalize_logits remove_invalid_values low_memory token_healing trust_remote_code",
+     .form = FIELD_OTHER},
+    {"temperature temp", "temp", OFF_AT(1)},
+    {"top_k", "top-k"},
+    {"top_p", "top-p"},
+    {"min_p", "min-p"},
+    {"typical_p typ_p", "typical"},
+    {"repetition_penalty", "repeat-penalty", OFF_AT(1)},
+    {"encoder_repetition_penalty", "encoder-repeat-penalty"},
+    {"no_repeat_ngram_size", "no-repeat-ngram"},
+    {"min_new_tokens", "min-tokens", OFF_UP_TO(0)},
+    {"seed", "seed", FIELD_SEED},
+    {"bad_words_ids", "bad-word-tokens", FIELD_SEQUENCES},
+    {"suppress_tokens", "bad-word-tokens", FIELD_BANS},
+    {"penalty_alpha min_length diversity_penalty", NULL, OFF_AT(0)},
+    {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT(1)},
+    {"*", .form = FIELD_SAMPLER},
+    {NULL},
+};
+
+// Ignores the samplers that transformers does not run without do_sample: all but the penalties.
+static bool read_key(struct file_view *v, const cJSON *item)
+{
+    static const char drawn[] = "temperature top_k top_p min_p typical_p top_h epsilon_cutoff eta_cutoff";
+    if (is_key(item, "top_k") && view_number(v, "top_k", 0.0) < 0.0)
+        view_refuse(v, "top_k is below 0, which transformers refuses");
+    return !view_is_true(v, "do_sample") && name_find(drawn, NAME_EXACT, item->string, strlen(item->string)) >= 0;
+}
+
+static void finish(struct file_view *v)
+{
+    view_end_tokens(v, "eos_token_id");
+    if (view_is_true(v, "do_sample")) {
+        view_chain(v, "encoder_penalty;penalties;no_repeat_ngram;temperature;top_h;top_k;top_p;min_p;typ_p;"
+                      "epsilon_cutoff;eta_cutoff");
+        view_absent(v, "top-k=50");
+    } else {
+        view_chain(v, "encoder_penalty;penalties;no_repeat_ngram;temperature");
+        view_set(v, "temp", "0");
+    }
+}
+
+const struct program program_transformers = {
+    .name = "transformers",
+    .engines = {&transformers},
+    .runs = &transformers,
+    .marks = {{"transformers_version"}, {"_from_model_config"}, {"do_sample"}, {"eos_token_id", "top_p"}},
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp",
+    .fields = fields,
+    .any_case = true,
+    .absent = "repeat-last-n=-1",
+    .key = read_key,
+    .finish = finish,
+};

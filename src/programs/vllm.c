@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// vLLM: requests with its own keys, and the pipelines of its model runners v1 and v2.
+#include "programs/openai.h"
+
+#include <math.h>
+
+// A temperature below 1e-5 is greedy; one up to 0.01 is 0.01.
+static void adjust_vllm(const struct catalog *c, double *value)
+{
+    double *const temp = &value[c->temp];
+    *temp = *temp < 1e-5 ? 0.0 : fmax(*temp, 0.01);
+}
+
+#define VLLM_RANGES                                                                                        \
+    {                                                                                                      \
+        {"temp", 0, 2, false, "0 to 2"}, {"top-p", 0, 1, true, "above 0, up to 1"},                        \
+            {"top-k", -1, INFINITY, false, "-1 and above"}, {"min-p", 0, 1, false, "0 to 1"},              \
+            {"presence-penalty", -2, 2, false, "-2 to 2"}, {"frequency-penalty", -2, 2, false, "-2 to 2"}, \
+    }
+#define VLLM_OPTIONS                                                                                                  \
+    "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,logit-bias,bad-word-tokens,min-tokens," \
+    "eog-tokens,grammar-first"
+
+// clang-format off
+static const struct engine vllm = {
+    "vllm", .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
+    .options = VLLM_OPTIONS, .first_options = ENGINE_GRAMMAR, .adjust = adjust_vllm, .wide_seed = true,
+    .stage = {{&sampler_bans_output}, {&sampler_logit_bias}, {&sampler_penalties_vllm}, {&sampler_greedy, ENGINE_COLD},
+              {&sampler_temperature, ENGINE_HOT}, {&sampler_min_p_prob, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},
+              {&sampler_top_p_rising_f32, ENGINE_HOT}, {&sampler_draw_exp, ENGINE_HOT}}};
+
+static const struct engine vllm_v2 = {
+    "vllm-v2", .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
+    .options = VLLM_OPTIONS, .first_options = ENGINE_GRAMMAR, .adjust = adjust_vllm, .wide_seed = true,
+    .stage = {{&sampler_logit_bias}, {&sampler_penalties_vllm}, {&sampler_bans_output}, {&sampler_greedy, ENGINE_COLD},
+              {&sampler_temperature, ENGINE_HOT}, {&sampler_min_p, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},
+              {&sampler_top_p_rising_f32, ENGINE_HOT}, {&sampler_gumbel_philox, ENGINE_HOT}}};
+// clang-format on
+
+// With ignore_eos, vLLM goes on behind the end of a text, and bans no token.
+static const struct field fields[] = {
+    {OPENAI_OTHERS "stop_token_ids include_* *_special_tokens truncate_prompt_tokens prompt_logprobs add_* ignore_eos "
+                   "continue_final_message chat_template* documents priority request_id return_* detokenize "
+                   "parallel_tool_calls service_tier cache_salt vllm_xargs kv_transfer_params mm_processor_kwargs",
+     .form = FIELD_OTHER},
+    OPENAI_FIELDS,
+    {NULL},
+};
+
+// Reads the constraints of structured outputs.
+static bool read_key(struct file_view *v, const cJSON *item)
+{
+    if (!is_key(item, "structured_outputs"))
+        return openai_key(v, item);
+    for (const cJSON *rule = item->child; rule; rule = rule->next) {
+        if (rule->string && is_key(rule, "json") && view_is_on(rule))
+            openai_schema_first(v, rule);
+        else if (rule->string && view_is_on(rule))
+            view_unsupported(v, rule);
+    }
+    return true;
+}
+
+static void finish(struct file_view *v)
+{
+    view_end_tokens(v, "stop_token_ids");
+    openai_note_history(v);
+}
+
+const struct program program_vllm = {
+    .name = "vLLM",
+    .engines = {&vllm, &vllm_v2},
+    .runs = &vllm,
+    .marks = {{"structured_outputs"}, {"bad_words", "stop_token_ids"}},
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama llama-server SGLang",
+    .fields = fields,
+    .any_case = true,
+    .absent = "repeat-last-n=-1",
+    .order = OPENAI_ORDER,
+    .key = read_key,
+    .finish = finish,
+};
