@@ -317,7 +317,7 @@ refused() {
     echo '{"n_predict": 1, "logit_bias": [["a\"\\", -1.5], ["b", false], [0, 1]]}' >texts.json
     same_chain --preset texts.json --vocab words = -l 1-1.5 -l 2-inf -l 0+1 --vocab words
     run -2 sampl --preset text.json --print-chain --vocab <(echo x)
-    [ "$output" = "sampl: --logit-bias: no token of the vocabulary has the text ' the'" ]
+    [ "$output" = "sampl: --logit-bias: no tokens of the vocabulary spell ' the'" ]
 }
 
 @test "llama.cpp's config.ini: FILE:SECTION selects a section, also of a file with a colon in its name" {

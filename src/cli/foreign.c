@@ -27,10 +27,10 @@ static bool set_as_typed(void *to, const char *option, const char *text, struct 
 static bool set_value(void *to, size_t number, double x, const char *spelt, struct err *e)
 {
     const struct foreign *const f = to;
-    char text[NUMBER_TEXT];
-    (void)spelt;
-    return set_as_typed(to, f->a->typed.options->catalog->param[number]->flag,
-                        value_text(f->a->typed.options->catalog->param[number], x, text), e);
+    struct typed *const t = &f->a->typed;
+    const struct param *const p = t->options->catalog->param[number];
+    args_give(f->a, option_by_name(t->options, p->flag, strlen(p->flag)), f->path);
+    return value_check(p, x, spelt, &t->value[number], e);
 }
 
 // Gives a list of the chain, which replaces what stood before.
@@ -38,11 +38,12 @@ static struct list *replace_list(void *to, enum list_kind kind, const char *key,
 {
     struct foreign *const f = to;
     struct list *const list = &f->a->typed.settings.list[kind];
-    const char *const option = list_options[kind] + strlen("--");
+    const char *const option = kind == LIST_GENERATION ? NULL : list_options[kind] + strlen("--");
     (void)key;
     (void)e;
-    args_give(f->a, option_by_name(f->a->typed.options, option, strlen(option)), f->path);
-    list_begin(list, list_options[kind]);
+    if (kind != LIST_GENERATION) // which has no option
+        args_give(f->a, option_by_name(f->a->typed.options, option, strlen(option)), f->path);
+    list_begin(list, kind == LIST_GENERATION ? "generation_prompt" : list_options[kind]);
     return list;
 }
 
@@ -82,12 +83,30 @@ static bool read_root(struct settings_reader *r, struct foreign *f, const struct
     v->engine_named = typed && !p->whole;
     v->engine = v->engine_named ? typed : p->runs ? p->runs : engine_by_name("llama");
     return (v->engine_named || set_as_typed(f, "engine", v->engine->name, e)) &&
-           set_as_typed(f, "neutral", v->engine->options || p->defaults ? "false" : "true", e) && read_settings(r);
+           (p->keeps || set_as_typed(f, "neutral", v->engine->options || p->defaults ? "false" : "true", e)) &&
+           read_settings(r);
+}
+
+// Notes keys without effect.
+static void note_keys(struct file_view *v, const struct key_names *names, const char *what)
+{
+    struct builder note = {0};
+    if (!names->n)
+        return;
+    builder_format(&note, "keys that %s %s: %s", v->program->name, what, names->text.text ? names->text.text : "");
+    if (names->n > KEYS_NAMED)
+        builder_format(&note, " and %zu more", names->n - KEYS_NAMED);
+    if (note.text)
+        view_note(v, note.text);
+    v->note.failed = v->note.failed || note.failed || names->text.failed;
+    builder_free(&note);
 }
 
 // Keeps what is to be said of the file.
 static bool keep_said(struct args *a, const char *path, struct file_view *v, struct err *e)
 {
+    note_keys(v, &v->ignored, "ignores");
+    note_keys(v, &v->unknown, "does not know");
     const bool any = v->unsupported.len || v->note.len || v->with_prompt;
     builder_string(&v->unsupported, "");
     builder_string(&v->note, "");

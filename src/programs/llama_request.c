@@ -1,97 +1,157 @@
 // SPDX-License-Identifier: MIT
-// llama-server: requests, and the settings that its replies and /props show. llama.cpp's own chain is engine llama.
+// llama-server: requests to /completion and /v1/chat/completions, read as release v0.5.0 reads them. llama.cpp's own
+// chain is engine llama.
 #include "programs/llama.h"
 
 static const struct engine llama = {"llama"};
 
 static const struct field fields[] = {
-    {"samplers", "samplers", FIELD_OTHER}, // finish reads the order
-    {LLAMA_OTHERS, .form = FIELD_OTHER},
-    {"temp temperature", "temp", OFF_AT(1)},
-    {"top_k topKSampling", "top-k"},
-    {"top_p topPSampling", "top-p"},
-    {"min_p minPSampling", "min-p"},
-    {"typical_p typical typ_p locallyTypicalSampling", "typical"},
-    {"rep_pen rep_penalty repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", OFF_AT(1)},
-    {"rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n"},
-    {"freq_pen frequency_penalty frequencyPenalty", "frequency-penalty", OFF_AT(0)},
-    {"presence_pen presence_penalty presencePenalty", "presence-penalty", OFF_AT(0)},
-    {"nsigma top_n_sigma", "top-nsigma"},
-    {"xtcProbability", "xtc-probability", OFF_UP_TO(0)},
-    {"xtcThreshold", "xtc-threshold"},
-    {"mirostat mirostat_mode", "mirostat", OFF_AT(0)},
-    {"mirostat_tau", "mirostat-ent"},
-    {"mirostat_eta", "mirostat-lr"},
-    {"dynatemp_exponent", "dynatemp-exp"},
-    {"adaptive_target", "adaptive-target", OFF_UP_TO(0)},
-    {"tfs tfs_z tailFreeSampling", "tfs"},
-    {"smoothing_curve", "smoothing-curve"},
-    {"no_repeat_ngram_size", "no-repeat-ngram"},
-    {"encoder_rep_pen encoder_repetition_penalty", "encoder-repeat-penalty"},
-    {"rep_pen_slope", "repeat-penalty-slope", OFF_AT(1)},
-    {"min_tokens min_new_tokens", "min-tokens", OFF_UP_TO(0)},
+    {LLAMA_OTHERS
+     " tools tool_choice parallel_tool_calls metadata store audio modalities prediction seed_offset best_of suffix",
+     .form = FIELD_OTHER},
+    {"top_k top_p min_p top_n_sigma xtc_probability xtc_threshold typical_p temperature dynatemp_range dynatemp_exponent "
+     "repeat_last_n repeat_penalty frequency_penalty presence_penalty dry_multiplier dry_base dry_allowed_length "
+     "dry_penalty_last_n mirostat mirostat_tau mirostat_eta adaptive_target adaptive_decay min_keep scatter_*",
+     .form = FIELD_SAMPLER},
     {"seed", "seed", FIELD_SEED},
-    LLAMA_FIELDS,
-    {"ban_eos_token ignore_eos_token", "ignore-eos", FIELD_EOS},
-    {"suppress_tokens", "bad-word-tokens", FIELD_BANS},
-    {"penalty_alpha rep_pen_decay min_length diversity_penalty", NULL, OFF_AT(0)},
-    {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT(1)},
-    {"*", .form = FIELD_SAMPLER},
+    {"samplers", "samplers", FIELD_ORDER},
+    {"logit_bias", "logit-bias", FIELD_BIASES},
+    {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS},
+    {"json_schema", "json-schema", FIELD_SCHEMA},
+    {"reasoning_budget_tokens", "reasoning-budget"},
+    {"reasoning_budget_start_tag", "reasoning-start", FIELD_TEXT},
+    {"reasoning_budget_end_tag", "reasoning-end", FIELD_TAGS},
+    {"reasoning_budget_end_tags", "reasoning-end", FIELD_TAGS},
+    {"reasoning_budget_message", "reasoning-budget-message", FIELD_TEXT},
+    {"generation_prompt", .form = FIELD_PROMPT},
     {NULL},
 };
 
-// Finds the settings that a reply echoes, or those that /props shows.
-static bool find_echo(struct file_view *v)
+// A request has a prompt or messages. One with a model may be for any server: it is of OpenAI's shape.
+static bool find_settings(struct file_view *v)
 {
-    const cJSON *const props = json_member(v->root, "default_generation_settings");
-    const cJSON *const of_reply = json_member(v->root, "generation_settings");
-    const cJSON *const params = json_member(props, "params");
-    v->settings = of_reply ? of_reply : params ? params : props;
-    return v->settings;
+    return (has_key(v->root, "prompt") || json_array(v->root, "messages")) && !has_key(v->root, "model");
 }
 
-// If a reply echoes the settings, the biases include the bans of ignore_eos, so that ignore_eos is ignored. A schema
-// without members allows any object. Without a reasoning budget, its tags and its message are ignored.
+static bool is_chat(const struct file_view *v) { return cJSON_GetObjectItemCaseSensitive(v->settings, "messages"); }
+
+// Without a reasoning budget, its tags and its message are ignored. `finish` reads what depends on several keys.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
-    static const char prefix[] = "reasoning_budget_";
-    if (!strncmp(item->string, prefix, sizeof prefix - 1) && view_number(v, "reasoning_budget_tokens", -1.0) < 0.0)
+    static const char prefix[] = "reasoning_budget_",
+                      later[] = "grammar json_schema response_format grammar_lazy grammar_triggers ignore_eos";
+    const bool tag = !strncmp(item->string, prefix, sizeof prefix - 1) && !is_key(item, "reasoning_budget_tokens");
+    if (tag && view_number(v, "reasoning_budget_tokens", -1.0) < 0.0)
         return true;
-    if (is_key(item, "json_schema") && cJSON_IsObject(item) && !item->child)
+    if (is_key(item, "reasoning_budget_end_tag") &&
+        cJSON_GetObjectItemCaseSensitive(v->settings, "reasoning_budget_end_tags"))
+        return true;
+    if (!strncmp(item->string, "scatter_", strlen("scatter_")) && v->program->fields)
+        view_name(&v->ignored, item->string);
+    return name_find(later, NAME_EXACT, item->string, strlen(item->string)) >= 0;
+}
+
+// Sets the schema, unless it is NULL. An empty one means any object.
+static void set_schema(struct file_view *v, const cJSON *schema)
+{
+    if (schema && !cJSON_IsObject(schema))
+        view_refuse(v, "json_schema is not an object");
+    else if (schema)
+        view_read(v, "json_schema", schema);
+}
+
+// Returns the schema of a chat request: of its response_format, or `schema`, that of json_schema. *any: it is that of
+// any object, and none is returned.
+static const cJSON *chat_schema(struct file_view *v, const cJSON *schema, bool *any)
+{
+    const cJSON *const format = json_member(v->settings, "response_format");
+    const char *const type = cJSON_GetStringValue(json_member(format, "type"));
+    *any = false;
+    if (type && !strcmp(type, "json_object")) {
+        const bool has = cJSON_GetObjectItemCaseSensitive(format, "schema");
+        if (has || !schema || ((cJSON_IsObject(schema) || cJSON_IsArray(schema)) && !schema->child)) {
+            schema = json_member(format, "schema");
+            *any = !schema;
+        }
+    } else if (type && !strcmp(type, "json_schema")) {
+        schema = json_member(json_member(format, "json_schema"), "schema");
+        *any = !schema;
+    } else if (type && *type && strcmp(type, "text") != 0) {
+        view_refuse(v, "response_format: the type '%.*s' is not text, json_object or json_schema", err_clip(type, 40),
+                    type);
+    }
+    return schema;
+}
+
+static void finish_chat(struct file_view *v, const char *grammar, const cJSON *schema)
+{
+    const cJSON *const tools = json_array(v->settings, "tools");
+    const char *const choice = cJSON_GetStringValue(json_member(v->settings, "tool_choice"));
+    bool any;
+    if (schema && grammar && *grammar)
+        view_refuse(v, "json_schema and grammar exclude each other in a chat request");
+    if (tools && tools->child && (!choice || strcmp(choice, "none") != 0) &&
+        cJSON_GetObjectItemCaseSensitive(v->settings, "grammar"))
+        view_refuse(v, "grammar and tools exclude each other");
+    schema = chat_schema(v, schema, &any);
+    if (schema || any)
+        view_note(v, "the server's grammar also allows what the chat template puts around the answer; sampl runs the "
+                     "schema alone");
+    set_schema(v, schema);
+    if (any)
         view_set(v, "json-schema", "{\"type\":\"object\"}");
-    else
-        return is_key(item, "ignore_eos") && v->settings != v->root && has_key(v->settings, "logit_bias");
-    return true;
+    else if (!schema && grammar && *grammar)
+        view_set(v, "grammar", grammar);
+}
+
+static void finish_completion(struct file_view *v, const char *grammar, const cJSON *schema)
+{
+    const cJSON *const lazy = json_member(v->settings, "grammar_lazy"), *const triggers = json_member(
+                                                                            v->settings, "grammar_triggers");
+    if (lazy && !cJSON_IsBool(lazy))
+        view_refuse(v, "grammar_lazy is not true or false");
+    if (cJSON_IsTrue(lazy) && triggers && !triggers->child)
+        view_refuse(v, "grammar_triggers is empty, and the grammar is lazy");
+    if (cJSON_IsTrue(lazy)) { // also for a grammar that an option gave
+        view_set(v, "grammar", "");
+        if (triggers)
+            view_unsupported(v, lazy);
+        else
+            view_note(v, "grammar_lazy: without triggers the grammar never begins, and is left out");
+    } else if (!cJSON_GetObjectItemCaseSensitive(v->settings, "grammar")) {
+        set_schema(v, schema);
+    } else if (grammar && *grammar) {
+        view_set(v, "grammar", grammar);
+    }
 }
 
 static void finish(struct file_view *v)
 {
-    const cJSON *const names = json_member(v->settings, "samplers");
-    if (cJSON_IsString(names))
-        view_set(v, "sampler-seq", names->valuestring);
-    else if (names)
-        view_order(v, "samplers", "");
+    const char *const grammar = cJSON_GetStringValue(json_member(v->settings, "grammar"));
+    const cJSON *const schema = json_member(v->settings, "json_schema"), *const eos =
+                                                                             json_member(v->settings, "ignore_eos");
+    if (eos && !cJSON_IsBool(eos))
+        view_refuse(v, "ignore_eos is not true or false");
+    if (cJSON_IsTrue(eos))
+        view_set(v, "ignore-eos", NULL);
+    (is_chat(v) ? finish_chat : finish_completion)(v, grammar, schema);
 }
 
 const struct program program_llama_request = {
     .name = "llama-server",
+    .as_of = "v0.5.0 (September 2026): tools/server/server-schema.cpp",
     .engines = {&llama},
     .marks = {{"n_predict"}, {"samplers"}, {"repeat_penalty"}, {"cache_prompt"}},
-    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama",
+    .find = find_settings,
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama SGLang vLLM mlx_lm",
     .fields = fields,
-    .any_case = true,
+    .rules = READS_AS_REQUEST,
+    .unknown = UNKNOWN_NOTED,
     .defaults = true,
-    .key = read_key,
-    .finish = finish,
-};
-
-const struct program program_llama_reply = {
-    .name = "llama-server-reply",
-    .find = find_echo,
-    .yields = "sampl-chain",
-    .fields = fields,
-    .any_case = true,
-    .defaults = true,
+    .keeps = true,
+    .names =
+        "dry top_k top-k topk top_p top-p topp top_n_sigma top-n-sigma topnsigma typ_p typ-p typp min_p min-p minp "
+        "temperature xtc infill penalties adaptive_p adaptive-p adaptivep nucleus temp typ scatter",
     .key = read_key,
     .finish = finish,
 };

@@ -37,8 +37,7 @@ const struct program program_mlx_lm = {
     .engines = {&mlx},
     .runs = &mlx,
     .marks = {{"repetition_context_size"}},
-    .yields =
-        "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama llama-server SGLang vLLM",
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama SGLang vLLM",
     .fields = fields,
     .any_case = true,
     .absent = "temp=0 repeat-last-n=20",

@@ -33,6 +33,7 @@ enum field_form {
     FIELD_FALSE,     // false; true is refused
     FIELD_EMPTY,     // a list without elements; others are refused
     FIELD_OTHER,     // does not bear on the choice of a token
+    FIELD_IGNORED,   // would, but the program ignores it: a note names it
 };
 
 // When the number of a key has no effect.
@@ -43,7 +44,7 @@ enum field_off {
 };
 
 struct field {
-    const char *keys;   // its names, separated by spaces; patterns in FIELD_SAMPLER and FIELD_OTHER. NULL: the last row
+    const char *keys;   // its names, separated by spaces; patterns in FIELD_SAMPLER, FIELD_OTHER and FIELD_IGNORED. NULL: the last row
     const char *option; // that it sets, without dashes; NULL: none does
     enum field_form form;
     enum field_off off;
@@ -76,12 +77,19 @@ struct program {
     const struct field *fields; // a key belongs to the first row that has it
     enum {
         READS_AS_OPTIONS, // numbers and lists are checked as options are; numbers may stand in texts
-        READS_AS_SERVER,  // as llama-server: by the parameter's own rule (struct param: request)
+        READS_AS_SERVER,  // by llama-server's rules for each parameter (struct param: request)
+        READS_AS_REQUEST, // as llama-server does, to the letter: it ignores some errors, and numbers wrap to 32 bits
     } rules;
-    bool any_case;      // of the names of keys
-    bool refuses;       // unknown keys are errors
-    bool whole;         // the file is a whole chain: its engine holds, and no option before it but for the seed
-    bool defaults;      // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
+    enum {
+        UNKNOWN_UNSUPPORTED, // a key that no row has is a setting that no option gives, unless it is off
+        UNKNOWN_NOTED,       // it has no effect, and a note names it
+        UNKNOWN_REFUSED,     // it is an error
+    } unknown;
+    bool any_case;       // of the names of keys
+    bool whole;          // the file is a whole chain: its engine holds, and no option before it but for the seed
+    bool keeps;          // options before the file hold where it has none
+    bool defaults;       // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
+    const char *names;   // of samplers in FIELD_ORDER; others are left out. NULL: any that sampl has
     const char *absent; // options that hold if their settings are absent, "FLAG=VALUE ..."
     const char *order;  // the samplers; NULL: `finish` adds them
     const char *tfs;    // the sampler that the program calls tfs; NULL: tfs
@@ -138,6 +146,10 @@ struct file_view {
     struct builder chain;    // the value of --samplers; without text there is none
     struct name_set chained; // samplers of the chain, by index in the list
     struct builder unsupported, note;
+    struct key_names {
+        struct builder text; // of the first KEYS_NAMED
+        size_t n;
+    } ignored, unknown;      // keys without effect
     const char *with_prompt; // what is to be said if the run has a prompt; NULL: nothing
     const char *warning;     // NULL: none
     struct err *e;
@@ -199,6 +211,11 @@ void view_dynamic_temp(struct file_view *v, const char *on, const char *low, con
 
 // Adds an active setting that no option gives.
 void view_unsupported(struct file_view *v, const cJSON *item);
+
+enum { KEYS_NAMED = 8 };
+
+// Adds a key, or another name, to those without effect.
+void view_name(struct key_names *names, const char *key);
 
 // Adds a text to what is to be said of the file.
 void view_note(struct file_view *v, const char *text);

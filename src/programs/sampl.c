@@ -328,7 +328,7 @@ const struct program program_sampl = {
     .fields = fields,
     .rules = READS_AS_SERVER,
     .any_case = true,
-    .refuses = true,
+    .unknown = UNKNOWN_REFUSED,
     .key = read_param,
 };
 

@@ -57,7 +57,7 @@ const struct program program_sglang = {
     .engines = {&sglang},
     .runs = &sglang,
     .member = "sampling_params",
-    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama llama-server",
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama",
     .fields = fields,
     .any_case = true,
     .absent = "repeat-last-n=-1",

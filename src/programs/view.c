@@ -18,6 +18,8 @@ void view_free(struct file_view *v)
     builder_free(&v->chain);
     builder_free(&v->unsupported);
     builder_free(&v->note);
+    builder_free(&v->ignored.text);
+    builder_free(&v->unknown.text);
 }
 
 bool view_refuse(struct file_view *v, const char *format, ...)
@@ -46,7 +48,7 @@ const struct field *program_field(const struct program *p, const struct catalog 
 {
     const enum name_match match = p->any_case ? NAME_ANY_CASE : NAME_EXACT;
     for (const struct field *f = p->fields; f && f->keys; f++) {
-        const bool pattern = f->form == FIELD_OTHER || f->form == FIELD_SAMPLER;
+        const bool pattern = f->form == FIELD_OTHER || f->form == FIELD_SAMPLER || f->form == FIELD_IGNORED;
         if (name_find(f->keys, pattern ? NAME_PATTERN : match, key, strlen(key)) >= 0 &&
             (f->form != FIELD_SAMPLER || catalog_find_server(c, key) < c->n))
             return f;
@@ -179,6 +181,12 @@ void view_unsupported(struct file_view *v, const cJSON *item)
     if (value)
         builder_format(&v->unsupported, " (%.*s%s)", err_clip(value, 40), value, strlen(value) > 40 ? "..." : "");
     cJSON_free(value);
+}
+
+void view_name(struct key_names *names, const char *key)
+{
+    if (names->n++ < KEYS_NAMED)
+        builder_format(&names->text, "%s%.*s", names->text.len ? ", " : "", err_clip(key, 60), key);
 }
 
 void view_note(struct file_view *v, const char *text)

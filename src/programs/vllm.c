@@ -72,7 +72,7 @@ const struct program program_vllm = {
     .engines = {&vllm, &vllm_v2},
     .runs = &vllm,
     .marks = {{"structured_outputs"}, {"bad_words", "stop_token_ids"}},
-    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama llama-server SGLang",
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama SGLang",
     .fields = fields,
     .any_case = true,
     .absent = "repeat-last-n=-1",

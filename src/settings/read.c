@@ -6,12 +6,52 @@
 
 // ---- the order of the samplers
 
+// Reads an array of names or a string of letters as llama-server does: names and letters that it does not know are left
+// out, and other values are ignored.
+static bool read_request_order(struct settings_reader *r, const cJSON *item)
+{
+    const char *const known = r->view.program->names;
+    struct builder names = {0};
+    const cJSON *const list = cJSON_IsArray(item) ? item : NULL, *name;
+    bool ok = true;
+    if (!list && !cJSON_IsString(item))
+        return true;
+    builder_string(&names, "");
+    cJSON_ArrayForEach(name, list)
+    {
+        const char *const text = cJSON_GetStringValue(name);
+        const size_t len = text ? strlen(text) : 0;
+        const struct sampler *const s =
+            text && name_find(known, NAME_ANY_CASE, text, len) >= 0 ? sampler_by_name(text, len) : NULL;
+        ok = ok && text;
+        if (s)
+            builder_format(&names, "%s%s", names.len ? ";" : "", s->name);
+        else if (text)
+            view_name(&r->view.unknown, text);
+    }
+    for (const char *letter = cJSON_GetStringValue(item); letter && *letter; letter++) {
+        const struct sampler *const s = sampler_by_letter(*letter);
+        const bool is = s && name_find(known, NAME_EXACT, s->name, strlen(s->name)) >= 0;
+        if (is)
+            builder_format(&names, "%s%s", names.len ? ";" : "", s->name);
+    }
+    if (!ok)
+        read_wrong(r, item, "an array of names or a string of letters");
+    else if (names.failed)
+        ok = err_from_fault(r->view.e, fault_memory());
+    ok = ok && read_option(r, "samplers", names.text);
+    builder_free(&names);
+    return ok;
+}
+
 // Reads an array of names, or a string of letters.
-static bool read_samplers(const struct settings_reader *r, const cJSON *item)
+static bool read_samplers(struct settings_reader *r, const cJSON *item)
 {
     struct builder names = {0};
     const cJSON *name;
     bool ok = cJSON_IsArray(item);
+    if (reads_as_request(r))
+        return read_request_order(r, item);
     if (cJSON_IsString(item))
         return read_option(r, "sampler-seq", item->valuestring);
     builder_string(&names, "");
@@ -115,6 +155,7 @@ static bool read_field(struct settings_reader *r, const struct field *f, const c
     case FIELD_EMPTY:
         return (cJSON_IsArray(item) && !item->child) || read_wrong(r, item, "an empty list; no other is supported");
     case FIELD_OTHER:
+    case FIELD_IGNORED:
         break;
     }
     return true;
@@ -130,8 +171,14 @@ static bool read_one_key(struct settings_reader *r, const cJSON *item)
         return true;
     if (p->key && p->key(v, item))
         return true;
-    if (!f && p->refuses)
+    if (!f && p->unknown == UNKNOWN_REFUSED)
         return err_set(v->e, STATUS_USAGE, "unknown parameter '%.60s'", item->string);
+    if (!f && p->unknown == UNKNOWN_NOTED)
+        view_name(&v->unknown, item->string);
+    else if (f && f->form == FIELD_IGNORED)
+        view_name(&v->ignored, item->string);
+    if ((!f && p->unknown == UNKNOWN_NOTED) || (f && f->form == FIELD_IGNORED))
+        return true;
     const size_t number = f ? field_number(f, v->catalog, item->string) : v->catalog->n;
     const char *const option = number < v->catalog->n ? v->catalog->param[number]->flag : f ? f->option : NULL;
     if (option && f->form != FIELD_SEED && r->target->takes && !r->target->takes(r->to, option, item->string, v->e))

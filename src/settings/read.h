@@ -38,7 +38,13 @@ bool read_settings(struct settings_reader *r);
 // Returns true if the program's numbers and lists are read as llama-server reads them.
 static inline bool reads_as_server(const struct settings_reader *r)
 {
-    return r->view.program->rules == READS_AS_SERVER;
+    return r->view.program->rules != READS_AS_OPTIONS;
+}
+
+// Returns true if they are read as llama-server reads a request, to the letter.
+static inline bool reads_as_request(const struct settings_reader *r)
+{
+    return r->view.program->rules == READS_AS_REQUEST;
 }
 
 // Refuses an item that is not what is wanted. Returns false.

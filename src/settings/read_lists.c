@@ -81,9 +81,54 @@ static bool add_server_bias(const struct settings_reader *r, struct list *list, 
     return true;
 }
 
+// Adds the biases of a request. Each is a pair of a token and a number, or a member of an object; false bans the token.
+// Others are skipped, and so are ids below 0. A text of a pair is text, also of digits; a key of an object is an id if
+// strtol reads the whole of it.
+static bool read_request_biases(struct settings_reader *r, const cJSON *item)
+{
+    struct list *const list = read_begin(r, LIST_BIASES, item);
+    bool ok = list && read_option(r, "ignore-eos", "false"); // its bans are biases, too
+    if (list)
+        list->known_only = true;
+    for (const cJSON *entry = cJSON_IsArray(item) || cJSON_IsObject(item) ? item->child : NULL; ok && entry;
+         entry = entry->next) {
+        const cJSON key = {.type = cJSON_String, .valuestring = entry->string};
+        const bool pair = cJSON_IsArray(item);
+        const cJSON *const token = pair ? cJSON_GetArrayItem(cJSON_IsArray(entry) ? entry : NULL, 0) : &key;
+        const cJSON *const amount = pair && token ? token->next : entry;
+        double x = -INFINITY, id = -1.0;
+        char *end = NULL;
+        if (!token || !amount || (pair && amount->next) || !(cJSON_IsRaw(amount) || cJSON_IsFalse(amount)))
+            continue;
+        if (cJSON_IsRaw(amount) && !view_is_number(amount, &x))
+            continue;
+        const float bias = (float)x;
+        if (pair && cJSON_IsRaw(token) && !strpbrk(token->valuestring, ".eE"))
+            read_server_number(r, token, true, &id);
+        if (!pair) {
+            const long number = strtol(token->valuestring, &end, 10);
+            id = *end ? -1.0 : (double)(int32_t)(uint32_t)(unsigned long)number;
+        }
+        const bool text = pair ? cJSON_IsString(token) : *end != '\0';
+        if ((text || id >= 0.0) && bias == INFINITY)
+            return err_set(r->view.e, STATUS_USAGE, "logit_bias: only -inf is an infinite bias");
+        if (text && !r->vocab) {
+            view_unsupported(&r->view, item);
+            return ok;
+        }
+        if (text)
+            list_add_text(list, ENTRY_TEXT, token->valuestring, strlen(token->valuestring), bias);
+        else if (id >= 0.0)
+            list_add_ids(list, &(uint32_t){(uint32_t)id}, 1, bias);
+    }
+    return ok;
+}
+
 // Reads biases. Where options are set, texts are tokens only if there is a vocabulary.
 bool read_biases(struct settings_reader *r, const cJSON *item)
 {
+    if (reads_as_request(r))
+        return read_request_biases(r, item);
     struct list *const list = reads_as_server(r) ? read_begin(r, LIST_BIASES, item) : NULL;
     bool ok = true;
     if (reads_as_server(r) && !(list && (cJSON_IsArray(item) || cJSON_IsObject(item))))
@@ -160,7 +205,7 @@ bool read_breakers(const struct settings_reader *r, const cJSON *item)
         ok = ok && breaker;
         if (ok && reads_as_server(r) && !*breaker)
             ok = read_option(r, "dry-sequence-breaker", ""); // which notes that it is left out
-        else if (ok && reads_as_server(r) && !strcmp(breaker, "none"))
+        else if (ok && reads_as_server(r) && !reads_as_request(r) && !strcmp(breaker, "none"))
             list_begin(list, list->name);
         else if (ok && *breaker)
             list_add_text(list, ENTRY_TEXT, breaker, strlen(breaker), 0.0f);

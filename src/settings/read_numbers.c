@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 // ---- numbers, as options
 
@@ -82,8 +84,32 @@ static const char *number_as_written(const cJSON *item, double x, char text[NUMB
     return text;
 }
 
+// Returns what llama-server stores of a whole number of 32 bits: an integer loses its higher bits; a number with a point
+// or an exponent is cut, and beyond 32 bits becomes the least, as on x86-64.
+static double stored_int(const char *spelt, double x)
+{
+    const bool integer = !strpbrk(spelt, ".eE") && x < 0x1p64 && x >= -0x1p63;
+    const uint64_t u = integer ? strtoull(spelt + (*spelt == '-'), NULL, 10) : 0;
+    if (integer)
+        return (int32_t)(uint32_t)(*spelt == '-' ? -u : u);
+    return x > -0x1p31 - 1 && x < 0x1p31 ? trunc(x) : INT32_MIN;
+}
+
+// The same of a seed, which has no sign; beyond 64 bits it becomes 0.
+static double stored_seed(const char *spelt, double x)
+{
+    if (!strpbrk(spelt, ".eE") && x < 0x1p64 && x >= -0x1p63)
+        return (uint32_t)(int64_t)stored_int(spelt, x);
+    return x > -0x1p63 && x < 0x1p63 ? (uint32_t)(int64_t)x : 0.0;
+}
+
 bool read_server_number(const struct settings_reader *r, const cJSON *item, bool whole, double *x)
 {
+    double typed;
+    if (cJSON_IsRaw(item) && view_is_number(item, &typed)) { // of a file
+        *x = whole && reads_as_request(r) ? stored_int(item->valuestring, typed) : whole ? trunc(typed) + 0.0 : typed;
+        return !isinf(typed) || read_wrong(r, item, "a number");
+    }
     *x = cJSON_IsNumber(item) ? item->valuedouble : cJSON_IsTrue(item);
     if (whole)
         *x = trunc(*x) + 0.0; // no -0
@@ -122,6 +148,8 @@ static bool read_server_param(const struct settings_reader *r, size_t number, co
                                   : read_wrong(r, item, "true or false");
     if (!read_server_number(r, item, row->type == PARAM_INT, &x))
         return false;
+    if (reads_as_request(r) && row->request.rule == SERVER_TAKES_DEFAULT && !(x >= row->request.low))
+        return true; // the value before the file stays
     const bool no_int = row->type == PARAM_INT && (x < INT32_MIN || x > INT32_MAX);
     // An engine's own range holds in place of the server's.
     return (no_int || engine_has_range(r->view.engine, row->flag) || server_range(row, item->string, &x, r->view.e)) &&
@@ -138,5 +166,13 @@ bool read_field_number(struct settings_reader *r, const struct field *f, const c
 
 bool read_seed(const struct settings_reader *r, const cJSON *item)
 {
-    return reads_as_server(r) ? read_server_whole(r, "seed", item) : read_typed_seed(r, item);
+    char text[NUMBER_TEXT];
+    double x;
+    if (!reads_as_request(r))
+        return reads_as_server(r) ? read_server_whole(r, "seed", item) : read_typed_seed(r, item);
+    if (!read_server_number(r, item, true, &x))
+        return false;
+    x = cJSON_IsRaw(item) ? stored_seed(item->valuestring, strtod(item->valuestring, NULL)) : x;
+    snprintf(text, sizeof text, "%.0f", x);
+    return read_option(r, "seed", x == UINT32_MAX ? "-1" : text);
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// llama-server: the settings that its replies echo and that /props shows.
+#include "programs/llama.h"
+
+static const struct field fields[] = {
+    {"samplers", "samplers", FIELD_OTHER}, // finish reads the order
+    {LLAMA_OTHERS, .form = FIELD_OTHER},
+    {"temp temperature", "temp", OFF_AT(1)},
+    {"top_k topKSampling", "top-k"},
+    {"top_p topPSampling", "top-p"},
+    {"min_p minPSampling", "min-p"},
+    {"typical_p typical typ_p locallyTypicalSampling", "typical"},
+    {"rep_pen rep_penalty repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", OFF_AT(1)},
+    {"rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n"},
+    {"freq_pen frequency_penalty frequencyPenalty", "frequency-penalty", OFF_AT(0)},
+    {"presence_pen presence_penalty presencePenalty", "presence-penalty", OFF_AT(0)},
+    {"nsigma top_n_sigma", "top-nsigma"},
+    {"xtcProbability", "xtc-probability", OFF_UP_TO(0)},
+    {"xtcThreshold", "xtc-threshold"},
+    {"mirostat mirostat_mode", "mirostat", OFF_AT(0)},
+    {"mirostat_tau", "mirostat-ent"},
+    {"mirostat_eta", "mirostat-lr"},
+    {"dynatemp_exponent", "dynatemp-exp"},
+    {"adaptive_target", "adaptive-target", OFF_UP_TO(0)},
+    {"tfs tfs_z tailFreeSampling", "tfs"},
+    {"smoothing_curve", "smoothing-curve"},
+    {"no_repeat_ngram_size", "no-repeat-ngram"},
+    {"encoder_rep_pen encoder_repetition_penalty", "encoder-repeat-penalty"},
+    {"rep_pen_slope", "repeat-penalty-slope", OFF_AT(1)},
+    {"min_tokens min_new_tokens", "min-tokens", OFF_UP_TO(0)},
+    {"seed", "seed", FIELD_SEED},
+    LLAMA_FIELDS,
+    {"ban_eos_token ignore_eos_token", "ignore-eos", FIELD_EOS},
+    {"suppress_tokens", "bad-word-tokens", FIELD_BANS},
+    {"penalty_alpha rep_pen_decay min_length diversity_penalty", NULL, OFF_AT(0)},
+    {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT(1)},
+    {"*", .form = FIELD_SAMPLER},
+    {NULL},
+};
+
+// Finds the settings that a reply echoes, or those that /props shows.
+static bool find_echo(struct file_view *v)
+{
+    const cJSON *const props = json_member(v->root, "default_generation_settings");
+    const cJSON *const of_reply = json_member(v->root, "generation_settings");
+    const cJSON *const params = json_member(props, "params");
+    v->settings = of_reply ? of_reply : params ? params : props;
+    return v->settings;
+}
+
+// If a reply echoes the settings, the biases include the bans of ignore_eos, so that ignore_eos is ignored. A schema
+// without members allows any object. Without a reasoning budget, its tags and its message are ignored.
+static bool read_key(struct file_view *v, const cJSON *item)
+{
+    static const char prefix[] = "reasoning_budget_";
+    if (!strncmp(item->string, prefix, sizeof prefix - 1) && view_number(v, "reasoning_budget_tokens", -1.0) < 0.0)
+        return true;
+    if (is_key(item, "json_schema") && cJSON_IsObject(item) && !item->child)
+        view_set(v, "json-schema", "{\"type\":\"object\"}");
+    else
+        return is_key(item, "ignore_eos") && v->settings != v->root && has_key(v->settings, "logit_bias");
+    return true;
+}
+
+static void finish(struct file_view *v)
+{
+    const cJSON *const names = json_member(v->settings, "samplers");
+    if (cJSON_IsString(names))
+        view_set(v, "sampler-seq", names->valuestring);
+    else if (names)
+        view_order(v, "samplers", "");
+}
+
+const struct program program_llama_reply = {
+    .name = "llama-server-reply",
+    .find = find_echo,
+    .yields = "sampl-chain",
+    .fields = fields,
+    .any_case = true,
+    .defaults = true,
+    .key = read_key,
+    .finish = finish,
+};

@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Compares what --preset makes of requests to llama-server with what release v0.5.0 makes of them.
+
+usage: requests.py SAMPL CASES VOCAB            runs the cases of a file
+       requests.py --record DRIVER VOCAB [COUNT [SEED]]
+                                                prints cases: random requests with the driver's answers. DRIVER is a program
+                                                that compiles the server's own request code: it reads a job a line, and prints
+                                                the resolved parameters or an error (tests/README.md)
+
+The first case is a request without parameters, and has all of them; the others have only what differs.
+"""
+import json
+import math
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+NUMBERS = ("top_k top_p min_p top_n_sigma xtc_probability xtc_threshold typical_p temperature dynatemp_range dynatemp_exponent "
+           "repeat_last_n repeat_penalty frequency_penalty presence_penalty dry_multiplier dry_base dry_allowed_length "
+           "dry_penalty_last_n mirostat mirostat_tau mirostat_eta adaptive_target adaptive_decay min_keep seed").split()
+VALUES = [0, 1, -1, 2, 3.7, -0.5, 0.5, 1e-3, 5, 40, 64, -3, 2.5e3, 3000000000, 4294967296, 4294967301, -4294967295, 1e10, -1e10, 1.0,
+          0.99, 0.995, 1e20, 1e-50, True, False, "5", "", None, [], {}, -0.0, 18446744073709551616, 12345678901234567890, 2147483647,
+          2147483648, -2147483648, -2147483649]
+NAMES = ("dry top_k top_p min_p typ_p TOP_K top-k topk typical_p typical xtc infill penalties adaptive_p adaptive-p temperature temp "
+         "typ nucleus tfs_z dist mirostat top_n_sigma topnsigma top-n_sigma minp typp").split()
+SCHEMA = {"type": "integer"}
+
+
+def single(x):
+    """Returns a number rounded to f32."""
+    return struct.unpack("f", struct.pack("f", x))[0] if abs(x) < 3e38 else x
+
+
+def random_member(rnd):
+    """Returns a member of a request that is no number of a sampler."""
+    token = lambda: rnd.choice([5, -1, 4095, 4096, 6.0, 7.5, 4294967301, True, None, [1], 3])
+    bias = lambda: rnd.choice([1, -2.5, False, True, None, "1", 1e-50, [], -1e40, 0])
+    keys = ["5", " 6", "+7", "", "-1", "4294967301", "99999999999999999999", "4095", "4096", "0"]
+    return rnd.choice([
+        lambda: ("samplers", rnd.choice([[rnd.choice(NAMES) for _ in range(rnd.randrange(5))], 5, None, ["top_k", None], {},
+                                         "".join(rnd.choice("edskypmxtria?;Z") for _ in range(4)), ["top_k;top_p"]])),
+        lambda: ("logit_bias", rnd.choice([[[token(), bias()] for _ in range(3)], {rnd.choice(keys): bias() for _ in range(3)},
+                                           [[5], [5, 1, 2], [], {}, 5, "x"], [{"token": 5, "bias": 1}], "x", 5, None, []])),
+        lambda: ("ignore_eos", rnd.choice([True, False, 1, "true", None])),
+        lambda: ("dry_sequence_breakers", rnd.choice([["a"], [], ["a", 3], "a", None, ["none"], {}, ["\n", "x"], True])),
+        lambda: ("grammar", rnd.choice(['root ::= "a"', "", None, 5, True, {}])),
+        lambda: ("json_schema", rnd.choice([SCHEMA, {}, None, True, "x", 5, []])),
+        lambda: ("grammar_lazy", rnd.choice([False, None, 1, "x"])),
+        lambda: (rnd.choice(["typ_p", "temp", "repetition_penalty", "top_a"]), rnd.choice(VALUES)),
+    ])()
+
+
+def random_case(rnd):
+    """Returns a random request, its endpoint, and the options that stand before it."""
+    chat = rnd.random() < 0.25
+    body = {"messages": [{"role": "user", "content": "Hi"}]} if chat else {"prompt": "It was"}
+    for _ in range(rnd.randrange(1, 4)):
+        key, value = (rnd.choice(NUMBERS), rnd.choice(VALUES)) if rnd.random() < 0.55 else random_member(rnd)
+        body[key] = value
+    if rnd.random() < 0.5:
+        body["response_format"] = rnd.choice([
+            {"type": "json_object"}, {"type": "text"}, {"type": "foo"}, {"type": ""}, {}, None, "x", {"type": "json_schema"},
+            {"type": "json_schema", "json_schema": {"schema": SCHEMA}}, {"type": "json_object", "schema": SCHEMA},
+            {"type": "json_object", "schema": None}])
+    options = rnd.choice([[], [], [], ["--temp", "0.3", "--top-k", "5"], ["-l", "7-1"], ["--ignore-eos"], ["--dry-base", "3"],
+                          ["--grammar", 'root ::= "b"']])
+    return {"endpoint": "/v1/chat/completions" if chat else "/completion", "body": body, "args": options}
+
+
+def record(driver, vocab, count, seed):
+    """Prints random cases with the driver's answers."""
+    rnd = random.Random(seed)
+    cases = [{"endpoint": "/completion", "body": {"prompt": "It was"}, "args": []}] + [random_case(rnd) for _ in range(count)]
+    jobs = "".join(json.dumps({**case, "vocab": vocab}) + "\n" for case in cases)
+    answers = subprocess.run([driver], input=jobs, capture_output=True, text=True, check=True).stdout.splitlines()
+    usual = json.loads(answers[0])["params"]
+    for i, (case, answer) in enumerate(zip(cases, map(json.loads, answers), strict=True)):
+        params = answer.get("params")
+        expect = {k: v for k, v in params.items() if not i or v != usual.get(k)} if params else None
+        print(json.dumps({**case, "expect": expect}))
+
+
+def biases(list_):
+    """Returns the sum of a list of biases by token."""
+    total = {}
+    for token, bias in list_:
+        total[token] = single(total.get(token, 0.0) + (-math.inf if bias == "-inf" or bias is False else bias))
+    return total
+
+
+def given(sampl, vocab, case):
+    """Returns the parameters that sampl makes of a request; None: it refuses the request."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(case["body"], file)
+        file.flush()
+        run = lambda form: subprocess.run([sampl, "--vocab", vocab, *case["args"], "--preset", file.name, f"--print-chain={form}"],
+                                          capture_output=True, text=True, check=False)
+        request, chain = run("server"), run("json")
+    if request.returncode or chain.returncode:
+        return None
+    params = json.loads(request.stdout)
+    params["samplers"] = [name for name in params["samplers"] if name != "scatter"]
+    params["seed"] %= 2**32
+    stages = json.loads(chain.stdout)["chain"]
+    params["logit_bias"] = [bias for stage in stages for bias in stage.get("logit_bias", [])]
+    params["grammar"] = bool(params.get("grammar") or params.get("json_schema"))
+    return params
+
+
+def same(key, got, want):
+    """Returns whether a parameter is as llama-server has it."""
+    if key == "logit_bias":
+        return biases(got) == biases(want)
+    if key == "grammar":
+        return got == bool(want)
+    if isinstance(want, (int, float)) and not isinstance(want, bool):
+        return isinstance(got, (int, float)) and single(got) == single(want)
+    return got == want
+
+
+def main():
+    """Runs the cases of a file, or records some."""
+    if sys.argv[1] == "--record":
+        record(sys.argv[2], sys.argv[3], *map(int, (sys.argv[4:] + ["100", "1"][len(sys.argv) - 4:])[:2]))
+        return
+    sampl, file, vocab = sys.argv[1:4]
+    with open(file, encoding="utf-8") as lines:
+        cases = [json.loads(line) for line in lines]
+    usual, wrong = cases[0]["expect"], 0
+    compared = set(NUMBERS) | {"samplers", "logit_bias", "grammar"}
+    for case in cases:
+        got, expect = given(sampl, vocab, case), case["expect"]
+        if (got is None) != (expect is None):
+            bad = "refused" if got is None else "not refused"
+        elif got is None:
+            continue
+        else:
+            want = {**usual, **expect}
+            bad = ", ".join(f"{key} {got.get(key)!r}, not {want[key]!r}" for key in sorted(compared) if not same(key, got.get(key), want[key]))
+        if bad:
+            wrong += 1
+            print(f"{json.dumps(case['body'])} {case['args']}: {bad}")
+    print(f"{len(cases)} requests, {wrong} wrong")
+    sys.exit(wrong > 0)
+
+
+main()
