@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # errors.perl TABLE SOURCE...: prints each message of the sources that no row of the table expects. Messages are
-#   - the format strings of err_set, err_prefix, message_warn, message_note, foreign_fail, schema_fail and gbnf_fail;
+#   - the format strings of err_set, err_prefix, message_warn, message_note, view_refuse, schema_fail and gbnf_fail;
 #   - every string in the initializer of an array whose name ends in "messages", such as
 #         static const struct { enum status status; const char *format; } messages[] = {
 #             [FAULT_NAN] = {STATUS_DATA, "logit %" PRIu64 " is NaN"}, ...
@@ -56,7 +56,7 @@ sub expect_message {
 
 for my $source (@sources) {
     my $text = slurp($source);
-    while ($text =~ /\b(?:(?:err|message)_(set|prefix|warn|note)|foreign_fail|gbnf_fail|schema_fail(?:_late)?)\s*\(/g) {
+    while ($text =~ /\b(?:(?:err|message)_(set|prefix|warn|note)|view_refuse|gbnf_fail|schema_fail(?:_late)?)\s*\(/g) {
         my ($call, $line) = ($1 // 'set', 1 + (substr($text, 0, $-[0]) =~ tr/\n//));
         if ($text =~ /\G([^";{}]*)($string(?:$string|\s|\bPRI\w+)*)(?=[,)])/gc) {
             my ($before, $format) = ($1, text_of($2));

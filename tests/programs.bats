@@ -18,7 +18,7 @@ static const struct engine toy = {
     .stage = {{&sampler_greedy, ENGINE_COLD}, {&sampler_top_k}, {&sampler_temperature}, {&sampler_dist}},
 };
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"toyness comment* stages", .form = FIELD_OTHER},
     {"heat warmth", "temp", OFF_AT(1)},
     {"best", "top-k"},

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Compares what --preset makes of requests to llama-server with what release v0.5.0 makes of them.
+"""Compares what --preset makes of requests to llama-server, and of ini files of llama.cpp, with what release v0.5.0 makes of them.
 
 usage: requests.py SAMPL CASES VOCAB            runs the cases of a file
-       requests.py --record DRIVER VOCAB [COUNT [SEED]]
-                                                prints cases: random requests with the driver's answers. DRIVER is a program
-                                                that compiles the server's own request code: it reads a job a line, and prints
-                                                the resolved parameters or an error (tests/README.md)
+       requests.py --record DRIVER VOCAB request|ini [COUNT [SEED]]
+                                                prints cases: random files with the driver's answers. DRIVER is a program that
+                                                compiles the release's own code: it reads a job a line, and prints the resolved
+                                                parameters or an error
 
 The first case is a request without parameters, and has all of them; the others have only what differs.
 """
@@ -27,6 +27,12 @@ VALUES = [0, 1, -1, 2, 3.7, -0.5, 0.5, 1e-3, 5, 40, 64, -3, 2.5e3, 3000000000, 4
 NAMES = ("dry top_k top_p min_p typ_p TOP_K top-k topk typical_p typical xtc infill penalties adaptive_p adaptive-p temperature temp "
          "typ nucleus tfs_z dist mirostat top_n_sigma topnsigma top-n_sigma minp typp").split()
 SCHEMA = {"type": "integer"}
+INI_KEYS = ("temp temperature LLAMA_ARG_TEMPERATURE top-k LLAMA_ARG_TOP_K top-p min-p top-nsigma top-n-sigma xtc-probability xtc-threshold "
+            "typical typical-p repeat-last-n repeat-penalty LLAMA_ARG_REPEAT_PENALTY presence-penalty frequency-penalty dry-multiplier dry-base "
+            "dry-allowed-length dry-penalty-last-n adaptive-target adaptive-decay dynatemp-range dynatemp-exp mirostat mirostat-lr mirostat-ent "
+            "seed s").split()
+INI_VALUES = ["0", "1", "-1", "2", "3.7", "-0.5", ".3", "1e-3", "5", "0x10", "0x1p1", "1e50", "1e-50", "abc", "5abc", "5,1", '"5"', "2147483648",
+              "-2147483649", "4294967295", "-2", "99999999999999999999", "+3", "010", "true", "", "5 ; c", "5#c", " 5  "]
 
 
 def single(x):
@@ -70,15 +76,45 @@ def random_case(rnd):
     return {"endpoint": "/v1/chat/completions" if chat else "/completion", "body": body, "args": options}
 
 
-def record(driver, vocab, count, seed):
+def random_line(rnd):
+    """Returns a random line of an ini."""
+    return rnd.choice([
+        lambda: rnd.choice(INI_KEYS) + rnd.choice([" = ", "=", "\t="]) + rnd.choice(INI_VALUES),
+        lambda: rnd.choice(INI_KEYS) + " = " + rnd.choice(INI_VALUES),
+        lambda: rnd.choice(INI_KEYS) + " = " + rnd.choice(INI_VALUES),
+        lambda: "samplers = " + rnd.choice([";", ",", " ; "]).join(rnd.choice(NAMES) for _ in range(rnd.randrange(4))),
+        lambda: rnd.choice(["sampling-seq", "sampler-seq"]) + " = " + "".join(rnd.choice("edskypmxtr?Z") for _ in range(3)),
+        lambda: rnd.choice(["l", "logit-bias"]) + " = " + rnd.choice(["5+1", "5 + 1", "5--1", "5-inf", "x", "5*1", "5+", "+5+1", "5+1x"]),
+        lambda: rnd.choice(["ignore-eos", "jinja", "LLAMA_ARG_NO_JINJA", "escape"]) + " = " + rnd.choice(["true", "false", "off", "1", "no", ""]),
+        lambda: rnd.choice(['grammar = root ::= "a"', "j = {}", 'json-schema = {"type":"integer"}', "grammar ="]),
+        lambda: rnd.choice(["c = 4096", "n-gpu-layers = 99", "version = 1", "load-on-startup = true", "; x", "", "  ", " # z"]),
+        lambda: rnd.choice(["top_p = 0.9", "topk = 3", "LLAMA_ARG_FOO = 1", "Temp = 1", " temp = 1", "= 5"]),
+    ])()
+
+
+def random_ini(rnd):
+    """Returns a random ini: a preset of --models-preset, or a config.ini."""
+    config = rnd.random() < 0.35
+    sections = rnd.choice([[""], ["*"], ["*", ""], ["", "*", "b"], ["", "default"]] if config else
+                          [["a"], ["a"], ["*", "a"], ["a", "*"], ["*", "b", "a"], ["a", "b", "a"], ["default", "*", "a"]])
+    text = ""
+    for section in sections:
+        text += f"[{section}]\n" if section else ""
+        text += "".join(random_line(rnd) + "\n" for _ in range(rnd.randrange(1, 4)))
+    return {"ini": text, "args": [], **({"mode": "config"} if config else {"section": "a"})}
+
+
+def record(driver, vocab, kind, count, seed):
     """Prints random cases with the driver's answers."""
     rnd = random.Random(seed)
-    cases = [{"endpoint": "/completion", "body": {"prompt": "It was"}, "args": []}] + [random_case(rnd) for _ in range(count)]
+    ini = kind == "ini"
+    usual = {"ini": "[a]\n", "section": "a", "args": []} if ini else {"endpoint": "/completion", "body": {"prompt": "It was"}, "args": []}
+    cases = [usual] + [(random_ini if ini else random_case)(rnd) for _ in range(count)]
     jobs = "".join(json.dumps({**case, "vocab": vocab}) + "\n" for case in cases)
     answers = subprocess.run([driver], input=jobs, capture_output=True, text=True, check=True).stdout.splitlines()
     usual = json.loads(answers[0])["params"]
     for i, (case, answer) in enumerate(zip(cases, map(json.loads, answers), strict=True)):
-        params = answer.get("params")
+        params = answer.get("params") if answer.get("stage") != "load" else None
         expect = {k: v for k, v in params.items() if not i or v != usual.get(k)} if params else None
         print(json.dumps({**case, "expect": expect}))
 
@@ -93,10 +129,11 @@ def biases(list_):
 
 def given(sampl, vocab, case):
     """Returns the parameters that sampl makes of a request; None: it refuses the request."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(case["body"], file)
+    with tempfile.NamedTemporaryFile("w", suffix=".ini" if "ini" in case else ".json") as file:
+        file.write(case["ini"] if "ini" in case else json.dumps(case["body"]))
         file.flush()
-        run = lambda form: subprocess.run([sampl, "--vocab", vocab, *case["args"], "--preset", file.name, f"--print-chain={form}"],
+        name = file.name + (":" + case["section"] if "section" in case else "")
+        run = lambda form: subprocess.run([sampl, "--vocab", vocab, *case["args"], "--preset", name, f"--print-chain={form}"],
                                           capture_output=True, text=True, check=False)
         request, chain = run("server"), run("json")
     if request.returncode or chain.returncode:
@@ -124,7 +161,8 @@ def same(key, got, want):
 def main():
     """Runs the cases of a file, or records some."""
     if sys.argv[1] == "--record":
-        record(sys.argv[2], sys.argv[3], *map(int, (sys.argv[4:] + ["100", "1"][len(sys.argv) - 4:])[:2]))
+        count, seed = map(int, (sys.argv[5:] + ["100", "1"][len(sys.argv) - 5:])[:2])
+        record(sys.argv[2], sys.argv[3], sys.argv[4], count, seed)
         return
     sampl, file, vocab = sys.argv[1:4]
     with open(file, encoding="utf-8") as lines:
@@ -142,8 +180,8 @@ def main():
             bad = ", ".join(f"{key} {got.get(key)!r}, not {want[key]!r}" for key in sorted(compared) if not same(key, got.get(key), want[key]))
         if bad:
             wrong += 1
-            print(f"{json.dumps(case['body'])} {case['args']}: {bad}")
-    print(f"{len(cases)} requests, {wrong} wrong")
+            print(f"{json.dumps(case.get('body', case.get('ini')))} {case['args']}: {bad}")
+    print(f"{len(cases)} files, {wrong} wrong")
     sys.exit(wrong > 0)
 
 

@@ -157,7 +157,7 @@ static void describe_members(struct dest *d, const struct catalog *c)
             name[k] = (char)(p->flag[k] == '-' ? '_' : p->flag[k]);
         describe_member(d, p->server ? p->server : name, p->flag);
     }
-    for (const struct field *f = program_sampl.fields; f->keys; f++)
+    for (const struct field_row *f = program_sampl.fields; f->keys; f++)
         if (f->form != FIELD_SAMPLER && f->form != FIELD_OTHER && field_number(f, c, f->keys) == c->n)
             describe_member(d, f->keys, f->option);
 }

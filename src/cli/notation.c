@@ -7,15 +7,14 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 // A text that is read into an object.
 struct reading {
-    const char *p;       // the rest of the text, up to a NUL
-    cJSON *to;           // the object that gets the settings
-    const char *section; // the section of an ini that is wanted; NULL: the one without a name
-    bool found;          // the section is there
-    bool failed;         // memory is short
+    const char *p; // the rest of the text, up to a NUL
+    cJSON *to;     // the object that gets the settings
+    cJSON *cut;    // of an ini: the keys whose values end at a comment without a blank before it
+    size_t line;   // of an ini, from 1; it is wrong if the text is not at its end
+    bool failed;   // memory is short
 };
 
 static size_t line_len(const char *p) { return strcspn(p, "\n"); }
@@ -229,36 +228,73 @@ static void read_modelfile(struct reading *t)
     }
 }
 
-// ---- ini: the settings of section [*], then those of the chosen section, which replace them. The section without a
-// name is at the beginning of the file, and may be called [default]
+// ---- ini, as llama.cpp's grammar has it (common/preset.cpp): an object of sections. A repeated section replaces the
+// earlier one, and a repeated key the earlier value
 
-static void read_section(struct reading *t, const char *name, bool unnamed)
+static size_t ini_line_len(const char *p) { return strcspn(p, "\r\n"); }
+
+// Returns whether only white space and a comment follow up to the end of the line.
+static bool ini_ends(const char *p) { return strchr(";#\r\n", *past_blanks(p)) != NULL; }
+
+// Replaces a member of an object.
+static void put(struct reading *t, cJSON *object, const char *name, size_t len, cJSON *value)
 {
-    bool reads = unnamed;
-    for (; *t->p && !t->failed; skip_line(t)) {
-        const char *const line = past_blanks(t->p);
-        const size_t len = strcspn(line, ";#\n"), key = strcspn(line, "=;#\n");
-        if (*line == '[') {
-            const size_t n = strcspn(line + 1, "]\n");
-            reads = n == strlen(name) && !strncasecmp(line + 1, name, n);
-            t->found = t->found || reads;
-        } else if (reads && line[key] == '=') {
-            const char *const value = line + key + 1 + strspn(line + key + 1, " \t");
-            const size_t n = value < line + len ? trimmed(value, (size_t)(line + len - value)) : 0;
-            struct builder b = {0};
-            builder_bytes(&b, value, n);
-            add_setting(t, line, trimmed(line, key), string_value(&b));
-        }
+    char *const key = strndup(name, len);
+    if (key)
+        cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    if (!key || !value || !cJSON_AddItemToObject(object, key, value)) {
+        cJSON_Delete(value);
+        t->failed = true;
     }
+    free(key);
+}
+
+// Notes that the value of a key ends at a comment.
+static void note_cut(struct reading *t, const char *key, size_t len)
+{
+    char *const name = strndup(key, len);
+    if (!name || !cJSON_AddItemToArray(t->cut, cJSON_CreateString(name)))
+        t->failed = true;
+    free(name);
 }
 
 static void read_ini(struct reading *t)
 {
-    const char *const start = t->p, *const section = t->section ? t->section : "default";
-    read_section(t, "*", false);
-    t->p = start;
-    t->found = !strcasecmp(section, "default");
-    read_section(t, section, !strcasecmp(section, "default"));
+    static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_",
+                      others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-";
+    cJSON *section = NULL;
+    for (t->line = 1; *t->p && !t->failed; t->line++) {
+        const char *const line = t->p;
+        const size_t len = ini_line_len(line), key = strspn(line, first) ? strspn(line, others) : 0;
+        const char *const equals = past_blanks(line + key);
+        if (*line == '[') {
+            const char *const name = past_blanks(line + 1);
+            const size_t n = strcspn(name, "]\r\n");
+            if (!n || name[n] != ']' || !ini_ends(name + n + 1))
+                return;
+            section = cJSON_CreateObject();
+            put(t, t->to, name, n, section);
+        } else if (key && *equals == '=') {
+            const char *const value = past_blanks(equals + 1);
+            size_t n = strcspn(value, ";#\r\n");
+            struct builder b = {0};
+            if (n && !isblank((unsigned char)value[n - 1]) && (value[n] == ';' || value[n] == '#'))
+                note_cut(t, line, key); // it may be meant as text
+            while (n && (value[n - 1] == ' ' || value[n - 1] == '\t'))
+                n--;
+            builder_bytes(&b, value, n);
+            if (!section) {
+                section = cJSON_CreateObject();
+                put(t, t->to, "default", strlen("default"), section);
+            }
+            if (!t->failed)
+                put(t, section, line, key, string_value(&b));
+        } else if (!ini_ends(line)) {
+            return;
+        }
+        t->p = line + len;
+        t->p += t->p[0] == '\r' && t->p[1] == '\n' ? 2 : *t->p != '\0';
+    }
 }
 
 // ---- which notation
@@ -280,16 +316,29 @@ static const char *first_line(const char *p)
     return p;
 }
 
+// Returns true if a text is an ini by its first line that is no comment: a section's name, or a key and '='.
+static bool is_ini(const char *p)
+{
+    for (p = past_blanks(p); *p && strchr("\r\n#;", *p); p = past_blanks(p))
+        p += *p == '#' || *p == ';' ? ini_line_len(p) : 1;
+    const size_t word = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."),
+                 name = strcspn(p, "]\r\n");
+    if (*p == '[')
+        return !strchr("{[\"\r\n", *past_blanks(p + 1)) && p[name] == ']' && ini_ends(p + name + 1);
+    return word && *p != '-' && *past_blanks(p + word) == '=';
+}
+
 // Returns the notation of a text by its first line. NULL: the text is a preset of sampl.
 static const struct notation *notation_of(const char *text)
 {
     const char *const line = first_line(text);
-    const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"),
-                 len = trimmed(line, line_len(line));
+    const size_t word = strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
     if (*line == '{')
         return &json;
-    if (*line == '[' && line[len - 1] == ']')
+    if (is_ini(text))
         return &ini;
+    if (*line == '[')
+        return &json;
     if (!strncmp(line, "---", 3) && isspace((unsigned char)line[3]))
         return &yaml;
     if (*line == '-' || !word)
@@ -298,14 +347,16 @@ static const struct notation *notation_of(const char *text)
         return &yaml;
     if (isblank((unsigned char)line[word]) && is_word(INSTRUCTIONS, line, word))
         return &modelfile;
-    return *past_blanks(line + word) == '=' ? &ini : NULL;
+    return NULL;
 }
 
 bool notation_is_foreign(const char *text) { return notation_of(text); }
 
+bool notation_is_ini(const char *text) { return notation_of(text) == &ini; }
+
 static cJSON *read_tree(const char *text, size_t len, const char *section, struct err *e)
 {
-    const struct notation *const notation = notation_of(text);
+    const struct notation *const known = notation_of(text), *const notation = known || !section ? known : &ini;
     if (section && notation != &ini) {
         err_set(e, STATUS_USAGE, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(section, 40),
                 section);
@@ -314,17 +365,17 @@ static cJSON *read_tree(const char *text, size_t len, const char *section, struc
     if (notation == &json)
         return json_parse(text, len, JSON_EXACT, e);
     cJSON *const root = cJSON_CreateObject();
-    struct reading t = {text, cJSON_AddObjectToObject(root, notation->member), section, false, false};
+    struct reading t = {.p = text, .to = cJSON_AddObjectToObject(root, notation->member)};
+    if (t.to && notation == &ini)
+        t.cut = cJSON_AddArrayToObject(root, "cut");
     if (t.to)
         notation->read(&t);
-    const bool whole = t.to && !t.failed;
-    const bool empty = notation == &ini && !section && t.to && !t.to->child;
-    if (whole && !empty && (!section || t.found))
+    const bool named = !section || cJSON_AddStringToObject(root, "section", section);
+    const bool whole = t.to && !t.failed && named;
+    if (whole && (notation != &ini || !*t.p))
         return root;
-    if (whole && empty)
-        err_set(e, STATUS_USAGE, "no option is in [*], in [default] or before the sections; give a section: FILE:NAME");
-    else if (whole)
-        err_set(e, STATUS_USAGE, "there is no section [%.*s]", err_clip(section, 40), section);
+    if (whole)
+        err_set(e, STATUS_USAGE, "line %zu is no line of an ini: a section, a key with '=', or a comment", t.line);
     else
         err_from_fault(e, fault_memory());
     cJSON_Delete(root);

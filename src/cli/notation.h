@@ -8,11 +8,14 @@
 
 // Returns whether a text is in one of the notations. Any other text is a preset of sampl.
 bool notation_is_foreign(const char *text);
+bool notation_is_ini(const char *text);
 
 // Reads text[0..len), with a NUL behind it, into a tree, which the caller frees with cJSON_Delete. Numbers become
-// cJSON_Raw, spelt as they are. The tree of YAML, a Modelfile or an ini is an object with one member, "yaml", "options"
-// or "ini", that holds the settings. section: the section of an ini; NULL: the one without a name. NULL with *e if the
-// text is no JSON, or there is no such section, or memory is short.
+// cJSON_Raw, spelt as they are. The tree of YAML or a Modelfile is an object with one member, "yaml" or "options",
+// that holds the settings. That of an ini is {"ini": {SECTION: {KEY: TEXT}}, "section": NAME, "cut": [KEY, ...]}: the
+// section "default" has what stands before the sections, NAME is `section`, and "cut" has the keys whose values end at
+// a comment without a blank before it. section: NULL if none is named. NULL with *e if the text is not in its notation,
+// or memory is short.
 cJSON *notation_read(const char *text, size_t len, const char *section, struct err *e);
 
 #endif

@@ -197,7 +197,9 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
     if (!words_own(&p->a->texts, text, e) || !p->path)
         return false;
     bool ok = strlen(text) == len || err_set(e, STATUS_USAGE, "a NUL byte in a text file");
-    if (ok && (section || notation_is_foreign(text + mark)))
+    if (ok && mark && notation_is_ini(text + mark))
+        ok = err_set(e, STATUS_USAGE, "the file begins with a byte order mark, which llama.cpp refuses in an ini");
+    else if (ok && (section || notation_is_foreign(text + mark)))
         ok = foreign_read(p->a, p->path, text + mark, len - mark, section, p->engine, e);
     else if (ok)
         ok = words_split(text + mark, &p->words, e);

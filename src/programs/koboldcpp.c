@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"sampler_order", .form = FIELD_OTHER},
     {"temp temperature", "temp", OFF_AT(1)},
     {"top_k", "top-k"},

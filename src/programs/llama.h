@@ -35,4 +35,9 @@
     {"reasoning_budget_message", "reasoning-budget-message", FIELD_TEXT}
 // clang-format on
 
+// Names of samplers that llama.cpp knows, and scatter of its fork.
+#define LLAMA_SAMPLERS                                                                                           \
+    "dry top_k top-k topk top_p top-p topp top_n_sigma top-n-sigma topnsigma typ_p typ-p typp min_p min-p minp " \
+    "temperature xtc infill penalties adaptive_p adaptive-p adaptivep nucleus temp typ scatter"
+
 #endif

@@ -2,7 +2,7 @@
 // llama-server: the settings that its replies echo and that /props shows.
 #include "programs/llama.h"
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"samplers", "samplers", FIELD_OTHER}, // finish reads the order
     {LLAMA_OTHERS, .form = FIELD_OTHER},
     {"temp temperature", "temp", OFF_AT(1)},

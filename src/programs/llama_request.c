@@ -5,13 +5,14 @@
 
 static const struct engine llama = {"llama"};
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {LLAMA_OTHERS
      " tools tool_choice parallel_tool_calls metadata store audio modalities prediction seed_offset best_of suffix",
      .form = FIELD_OTHER},
-    {"top_k top_p min_p top_n_sigma xtc_probability xtc_threshold typical_p temperature dynatemp_range dynatemp_exponent "
-     "repeat_last_n repeat_penalty frequency_penalty presence_penalty dry_multiplier dry_base dry_allowed_length "
-     "dry_penalty_last_n mirostat mirostat_tau mirostat_eta adaptive_target adaptive_decay min_keep scatter_*",
+    {"top_k top_p min_p top_n_sigma xtc_probability xtc_threshold typical_p temperature dynatemp_range "
+     "dynatemp_exponent repeat_last_n repeat_penalty frequency_penalty presence_penalty dry_multiplier dry_base "
+     "dry_allowed_length dry_penalty_last_n mirostat mirostat_tau mirostat_eta adaptive_target adaptive_decay "
+     "min_keep scatter_*",
      .form = FIELD_SAMPLER},
     {"seed", "seed", FIELD_SEED},
     {"samplers", "samplers", FIELD_ORDER},
@@ -149,9 +150,7 @@ const struct program program_llama_request = {
     .unknown = UNKNOWN_NOTED,
     .defaults = true,
     .keeps = true,
-    .names =
-        "dry top_k top-k topk top_p top-p topp top_n_sigma top-n-sigma topnsigma typ_p typ-p typp min_p min-p minp "
-        "temperature xtc infill penalties adaptive_p adaptive-p adaptivep nucleus temp typ scatter",
+    .names = LLAMA_SAMPLERS,
     .key = read_key,
     .finish = finish,
 };

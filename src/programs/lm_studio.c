@@ -2,7 +2,7 @@
 // LM Studio: presets, whose fields are an array of keys and values.
 #include "programs/program.h"
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"max*Tokens stop* system* context* prompt* tool* speculative* cpu* reasoning* llama.* promptTemplate",
      .form = FIELD_OTHER},
     {"temperature", "temp", OFF_AT(1)},

@@ -16,7 +16,7 @@ static const struct engine mlx = {
               {&sampler_top_k_id, ENGINE_HOT}, {&sampler_scale_wide, ENGINE_HOT}, {&sampler_dist, ENGINE_HOT}}};
 // clang-format on
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {OPENAI_OTHERS "adapters draft_model num_draft_tokens role_mapping chat_template*", .form = FIELD_OTHER},
     {"ignore_eos", "ignore-eos", FIELD_EOS},
     {"repetition_context_size", "repeat-last-n"},

@@ -30,7 +30,7 @@ static const struct engine ollama = {
               {&sampler_top_p_above, ENGINE_HOT}, {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_draw_pcg, ENGINE_HOT}}};
 // clang-format on
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"model prompt messages system template stream stream_options raw keep_alive suffix images think tools "
      "tool_choice user n stop max_tokens max_completion_tokens logprobs top_logprobs echo store metadata options "
      "format num_* mirostat_* penalize_newline low_vram f16_kv use_m* main_gpu logits_all vocab_only embedding_only "

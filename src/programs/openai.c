@@ -3,7 +3,7 @@
 // have; this program is for those that have none.
 #include "programs/openai.h"
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {OPENAI_OTHERS, .form = FIELD_OTHER},
     {"ignore_eos", "ignore-eos", FIELD_EOS},
     OPENAI_FIELDS,

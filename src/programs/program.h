@@ -43,8 +43,9 @@ enum field_off {
     OFF_UP_TO,        // at off_value or below
 };
 
-struct field {
-    const char *keys;   // its names, separated by spaces; patterns in FIELD_SAMPLER, FIELD_OTHER and FIELD_IGNORED. NULL: the last row
+struct field_row {
+    const char *keys;   // its names, separated by spaces, or in FIELD_SAMPLER, FIELD_OTHER and FIELD_IGNORED patterns;
+                        // NULL: the last row
     const char *option; // that it sets, without dashes; NULL: none does
     enum field_form form;
     enum field_off off;
@@ -74,7 +75,7 @@ struct program {
     bool (*find)(struct file_view *v); // sets v->settings, which is the root before; NULL: memory is short
     const char *yields;                // programs that a file with their marks, too, belongs to; NULL: none
 
-    const struct field *fields; // a key belongs to the first row that has it
+    const struct field_row *fields; // a key belongs to the first row that has it
     enum {
         READS_AS_OPTIONS, // numbers and lists are checked as options are; numbers may stand in texts
         READS_AS_SERVER,  // by llama-server's rules for each parameter (struct param: request)
@@ -85,11 +86,11 @@ struct program {
         UNKNOWN_NOTED,       // it has no effect, and a note names it
         UNKNOWN_REFUSED,     // it is an error
     } unknown;
-    bool any_case;       // of the names of keys
-    bool whole;          // the file is a whole chain: its engine holds, and no option before it but for the seed
-    bool keeps;          // options before the file hold where it has none
-    bool defaults;       // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
-    const char *names;   // of samplers in FIELD_ORDER; others are left out. NULL: any that sampl has
+    bool any_case;      // of the names of keys
+    bool whole;         // the file is a whole chain: its engine holds, and no option before it but for the seed
+    bool keeps;         // options before the file hold where it has none
+    bool defaults;      // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
+    const char *names;  // of samplers in FIELD_ORDER; others are left out. NULL: any that sampl has
     const char *absent; // options that hold if their settings are absent, "FLAG=VALUE ..."
     const char *order;  // the samplers; NULL: `finish` adds them
     const char *tfs;    // the sampler that the program calls tfs; NULL: tfs
@@ -110,10 +111,10 @@ extern const struct program *const programs[];
 const struct engine *engine_by_name(const char *name);
 
 // Returns the program's row of a key. NULL: it has none.
-const struct field *program_field(const struct program *p, const struct catalog *c, const char *key);
+const struct field_row *program_field(const struct program *p, const struct catalog *c, const char *key);
 
 // Finds the parameter of a row for a key, by number of the catalog. c->n: it has none.
-size_t field_number(const struct field *f, const struct catalog *c, const char *key);
+size_t field_number(const struct field_row *f, const struct catalog *c, const char *key);
 
 // ---- a file, as its program's hooks see it
 

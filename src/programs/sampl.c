@@ -8,7 +8,7 @@
 #include <assert.h>
 
 // Besides llama-server's names, those that other programs' presets have for parameters of samplers.
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"*", .form = FIELD_SAMPLER},
     {"seed", "seed", FIELD_SEED},
     {"samplers", "samplers", FIELD_ORDER},

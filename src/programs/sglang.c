@@ -28,7 +28,7 @@ static const struct engine sglang = {
 // clang-format on
 
 // With ignore_eos, SGLang goes on behind the end of a text, and bans no token.
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"ignore_eos max_new_tokens n stop* no_stop_trim *_special_tokens stream_interval custom_params",
      .form = FIELD_OTHER},
     OPENAI_FIELDS,

@@ -3,7 +3,7 @@
 #include "programs/program.h"
 
 // Cut-offs stand in units of 1e-4.
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"temperature_last min_temp max_temp dynatemp streaming n negative_prompt length_penalty early_stopping do_sample "
      "add_bos_token skip_special_tokens spaces_between_special_tokens speculative_ngram include_reasoning sampler* "
      "rep_pen_size genamt max_length max_context* truncation_length extensions *_send_banned_tokens "

@@ -3,7 +3,7 @@
 #include "programs/program.h"
 
 // Cut-offs stand in units of 1e-4.
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority truncation_length "
      "max_* auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* prompt_lookup_num_tokens "
      "static_cache stream",

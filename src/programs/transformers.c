@@ -22,7 +22,7 @@ static const struct engine transformers = {
               {&sampler_draw_exp, ENGINE_HOT}}};
 // clang-format on
 
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {"do_sample transformers_version _from_model_config *_token_id max_* cache_* use_cache return_* output_* "
      "num_return_sequences early_stopping length_penalty stop_strings num_assistant_tokens* assistant_* is_assistant "
      "prompt_lookup* chat_format renormalize_logits remove_invalid_values low_memory token_healing trust_remote_code",

@@ -44,10 +44,10 @@ char *view_check_text(struct file_view *v, char *text)
 
 // ---- keys
 
-const struct field *program_field(const struct program *p, const struct catalog *c, const char *key)
+const struct field_row *program_field(const struct program *p, const struct catalog *c, const char *key)
 {
     const enum name_match match = p->any_case ? NAME_ANY_CASE : NAME_EXACT;
-    for (const struct field *f = p->fields; f && f->keys; f++) {
+    for (const struct field_row *f = p->fields; f && f->keys; f++) {
         const bool pattern = f->form == FIELD_OTHER || f->form == FIELD_SAMPLER || f->form == FIELD_IGNORED;
         if (name_find(f->keys, pattern ? NAME_PATTERN : match, key, strlen(key)) >= 0 &&
             (f->form != FIELD_SAMPLER || catalog_find_server(c, key) < c->n))
@@ -56,7 +56,7 @@ const struct field *program_field(const struct program *p, const struct catalog 
     return NULL;
 }
 
-size_t field_number(const struct field *f, const struct catalog *c, const char *key)
+size_t field_number(const struct field_row *f, const struct catalog *c, const char *key)
 {
     return f->form == FIELD_SAMPLER ? catalog_find_server(c, key) : f->option ? catalog_find(c, f->option) : c->n;
 }

@@ -38,7 +38,7 @@ static const struct engine vllm_v2 = {
 // clang-format on
 
 // With ignore_eos, vLLM goes on behind the end of a text, and bans no token.
-static const struct field fields[] = {
+static const struct field_row fields[] = {
     {OPENAI_OTHERS "stop_token_ids include_* *_special_tokens truncate_prompt_tokens prompt_logprobs add_* ignore_eos "
                    "continue_final_message chat_template* documents priority request_id return_* detokenize "
                    "parallel_tool_calls service_tier cache_salt vllm_xargs kv_transfer_params mm_processor_kwargs",

@@ -118,7 +118,7 @@ static bool read_grammar(struct settings_reader *r, const cJSON *item)
 // ---- an object
 
 // Reads a key by its row.
-static bool read_field(struct settings_reader *r, const struct field *f, const cJSON *item)
+static bool read_field(struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     switch (f->form) {
     case FIELD_NUMBER:
@@ -166,7 +166,7 @@ static bool read_one_key(struct settings_reader *r, const cJSON *item)
 {
     struct file_view *const v = &r->view;
     const struct program *const p = v->program;
-    const struct field *const f = program_field(p, v->catalog, item->string);
+    const struct field_row *const f = program_field(p, v->catalog, item->string);
     if (cJSON_IsNull(item) || (f && f->form == FIELD_OTHER))
         return true;
     if (p->key && p->key(v, item))

@@ -59,8 +59,8 @@ static inline bool read_option(const struct settings_reader *r, const char *opti
 }
 
 // read_numbers.c. f: the row of the key; NULL: the program does not know it.
-bool read_field_number(struct settings_reader *r, const struct field *f, const cJSON *item);
-bool read_typed_number(struct settings_reader *r, const struct field *f, const cJSON *item);
+bool read_field_number(struct settings_reader *r, const struct field_row *f, const cJSON *item);
+bool read_typed_number(struct settings_reader *r, const struct field_row *f, const cJSON *item);
 bool read_seed(const struct settings_reader *r, const cJSON *item);
 
 // Reads a number as the server does: a boolean is 0 or 1, and where a whole number is wanted, a fraction is cut off.
@@ -71,9 +71,9 @@ bool read_server_number(const struct settings_reader *r, const cJSON *item, bool
 bool read_json(const struct settings_reader *r, const char *option, const cJSON *item);
 bool read_biases(struct settings_reader *r, const cJSON *item);
 bool read_breakers(const struct settings_reader *r, const cJSON *item);
-bool read_sequences(const struct settings_reader *r, const struct field *f, const cJSON *item);
-bool read_bans(const struct settings_reader *r, const struct field *f, const cJSON *item);
-bool read_one_text(const struct settings_reader *r, const struct field *f, const cJSON *item);
+bool read_sequences(const struct settings_reader *r, const struct field_row *f, const cJSON *item);
+bool read_bans(const struct settings_reader *r, const struct field_row *f, const cJSON *item);
+bool read_one_text(const struct settings_reader *r, const struct field_row *f, const cJSON *item);
 bool read_tags(const struct settings_reader *r, const cJSON *item);
 
 #endif

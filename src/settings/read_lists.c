@@ -15,7 +15,7 @@ static struct list *read_begin(const struct settings_reader *r, enum list_kind k
 }
 
 // Returns the kind of list that a row's option sets. FIELD_PROMPT has no option.
-static enum list_kind read_kind(const struct field *f)
+static enum list_kind read_kind(const struct field_row *f)
 {
     size_t kind = 0;
     while (f->option && strcmp(list_options[kind] + strlen("--"), f->option) != 0)
@@ -235,7 +235,7 @@ static bool read_typed_bans(const struct settings_reader *r, const cJSON *item)
     return ok;
 }
 
-static bool read_typed_sequences(const struct settings_reader *r, const struct field *f, const cJSON *item)
+static bool read_typed_sequences(const struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     const cJSON *entry;
     bool lists = cJSON_IsArray(item), ok = true;
@@ -268,7 +268,7 @@ static bool read_token_numbers(const struct settings_reader *r, const cJSON *of,
 }
 
 // Reads sequences of tokens, or single tokens.
-static bool read_server_tokens(const struct settings_reader *r, const struct field *f, const cJSON *item)
+static bool read_server_tokens(const struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     const bool lists = cJSON_IsArray(item) && cJSON_IsArray(item->child);
     struct list *const to = read_begin(r, read_kind(f), item);
@@ -285,18 +285,18 @@ static bool read_server_tokens(const struct settings_reader *r, const struct fie
     return ok;
 }
 
-bool read_sequences(const struct settings_reader *r, const struct field *f, const cJSON *item)
+bool read_sequences(const struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     return reads_as_server(r) ? read_server_tokens(r, f, item) : read_typed_sequences(r, f, item);
 }
 
-bool read_bans(const struct settings_reader *r, const struct field *f, const cJSON *item)
+bool read_bans(const struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     return reads_as_server(r) ? read_server_tokens(r, f, item) : read_typed_bans(r, item);
 }
 
 // Reads a text of the reasoning budget, or the prompt of a template.
-bool read_one_text(const struct settings_reader *r, const struct field *f, const cJSON *item)
+bool read_one_text(const struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     if (!reads_as_server(r) && !view_is_on(item))
         return true;

@@ -13,7 +13,7 @@
 // ---- numbers, as options
 
 // Returns true if the value of a key switches something on. p: the parameter that it sets, or NULL.
-static bool switches_on(const struct field *f, const struct param *p, double x)
+static bool switches_on(const struct field_row *f, const struct param *p, double x)
 {
     if (f && f->off != OFF_WITH_SAMPLER)
         return f->off == OFF_AT ? x != f->off_value : x > f->off_value;
@@ -25,7 +25,7 @@ static bool switches_on(const struct field *f, const struct param *p, double x)
 
 // Reads a number or a flag. f: the row of the key; NULL: the program does not know it. A whole number loses the point
 // that some programs write.
-bool read_typed_number(struct settings_reader *r, const struct field *f, const cJSON *item)
+bool read_typed_number(struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     struct file_view *const v = &r->view;
     const size_t number = f ? field_number(f, v->catalog, item->string) : v->catalog->n;
@@ -84,8 +84,8 @@ static const char *number_as_written(const cJSON *item, double x, char text[NUMB
     return text;
 }
 
-// Returns what llama-server stores of a whole number of 32 bits: an integer loses its higher bits; a number with a point
-// or an exponent is cut, and beyond 32 bits becomes the least, as on x86-64.
+// Returns what llama-server stores of a whole number of 32 bits: an integer loses its higher bits; a number with a
+// point or an exponent is cut, and beyond 32 bits becomes the least, as on x86-64.
 static double stored_int(const char *spelt, double x)
 {
     const bool integer = !strpbrk(spelt, ".eE") && x < 0x1p64 && x >= -0x1p63;
@@ -156,7 +156,7 @@ static bool read_server_param(const struct settings_reader *r, size_t number, co
            r->target->value(r->to, number, x, number_as_written(item, x, text), r->view.e);
 }
 
-bool read_field_number(struct settings_reader *r, const struct field *f, const cJSON *item)
+bool read_field_number(struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     if (!reads_as_server(r))
         return read_typed_number(r, f, item);

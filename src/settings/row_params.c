@@ -137,7 +137,7 @@ static bool check_grammar(const struct change *ch)
     const struct parts *const p = &ch->draft.parts;
     const struct catalog *const c = &ch->draft.of->catalog;
     for (const cJSON *item = ch->params->child; item && p->rules; item = item->next) {
-        const struct field *const f = program_field(&program_sampl, c, item->string);
+        const struct field_row *const f = program_field(&program_sampl, c, item->string);
         const size_t number = f ? field_number(f, c, item->string) : c->n;
         if (number < c->n && !cJSON_IsNull(item) &&
             engine_has_free(p->engine, c->param[number]->flag, strlen(c->param[number]->flag)))
