@@ -91,6 +91,9 @@ static bool act(const struct args *a, struct recipes *recipes, const struct kern
         if (!preset_list(e))
             return false;
         break;
+    case ACTION_LIST_PROGRAMS:
+        preset_list_programs();
+        break;
     case ACTION_GENERATE:
         if (strcmp(a->how, "json") != 0)
             complete_print(a->typed.options, a->how);

@@ -232,7 +232,7 @@ refuses_usage() {
             n=$((n + 1))
             case $metavar in
             -) case $name in
-                help | version | list-presets | print-grammar) refuses_usage "--$name takes no value" "--$name=1" ;;
+                help | version | list-presets | list-programs | print-grammar) refuses_usage "--$name takes no value" "--$name=1" ;;
                 *) refuses_usage "--$name: '1' is not true or false" "--$name=1" ;;
                 esac ;;
             '['*) ;;

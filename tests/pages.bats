@@ -40,7 +40,7 @@ effective() {
         printf '%s\n' "$content" >"$file"
         row() { awk -F '\t' -v program="$program" -v name="$1" '$1 == program && $2 == name { print $3 }' rows; }
         mark=$(grep -oE '[a-z_]+' <<<"$content" | head -n 1)
-        [[ $file == *.yaml || $file == *.ini ]] || row marks | grep -qw -- "$mark" || { echo "$program: no mark $mark" && return 1; }
+        [[ $file == *.yaml || $file == *.ini || $program == bare ]] || row marks | grep -qw -- "$mark" || { echo "$program: no mark $mark" && return 1; }
 
         engine=$(row engine)
         run -0 --separate-stderr "$SAMPL" --preset "./$file" --print-chain=preset
@@ -72,6 +72,9 @@ vLLM|vllm.json|{"structured_outputs":{}}
 mlx_lm.server|mlx.json|{"repetition_context_size":20}
 OpenAI|openai.json|{"model":"m","prompt":"x"}
 text-generation-webui|webui.yaml|temperature: 1
+TabbyAPI|tabby.yaml|temperature: {"override": 1}
+TGI|tgi.json|{"inputs":"x","parameters":{"do_sample":true}}
+bare|bare.json|{"temperature":0.8}
 llama.cpp|llama.ini|port = 8080
 END
     cut -f 1 rows | uniq | diff programs -

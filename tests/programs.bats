@@ -39,7 +39,9 @@ static void finish(struct file_view *v) { view_order(v, "stages", "top_p;top_k;t
 
 const struct program program_toy = {
     .name = "Toy",
-    .as_of = "1.0 (November 2026): toy.c",
+    .reads = "request",
+    .as_of = "1.0",
+    .source = "toy.c",
     .engines = {&toy},
     .marks = {{"toyness"}},
     .fields = fields,

@@ -38,7 +38,8 @@ static const struct engine *typed_engine(const struct reader *r)
 static bool read_preset(const struct reader *r, const char *name, struct err *e)
 {
     struct args *const a = r->a;
-    struct preset p = {.a = a, .engine = typed_engine(r)};
+    const char *const from = words_value(r->word, r->n, "--preset-from", a->preset_from);
+    struct preset p = {.a = a, .from = from, .engine = typed_engine(r)};
     if (r->preset)
         return err_set(e, STATUS_USAGE, "'%s': a preset cannot name another", name);
     const bool ok = preset_read(&p, name, e) &&
@@ -122,6 +123,16 @@ static bool read_words(struct reader *r, struct err *e)
     return ok;
 }
 
+// Notes what a preset is read as, once for each file and run.
+static bool note_named(const struct args *a, const char *file, const char *what, struct err *e)
+{
+    for (size_t i = 0; i < a->named->n; i++)
+        if (!strcmp(a->named->word[i], file))
+            return true;
+    message_note("%s is read as %s", file, what);
+    return words_add(a->named, file, e);
+}
+
 // Refuses settings of presets that no option gives, or with --lenient warns of them. --lenient may stand behind the
 // preset. Prints at most one line for each preset; quiet: none.
 static bool check_left_out(const struct args *a, bool quiet, struct err *e)
@@ -135,6 +146,8 @@ static bool check_left_out(const struct args *a, bool quiet, struct err *e)
         if (*list && !a->lenient)
             return err_set(e, STATUS_USAGE, "--preset: %s: sampl has no option for %s; --lenient leaves that out", file,
                            list);
+        if (*said[4] && !quiet && !note_named(a, file, said[4], e))
+            return false;
         if (*list && !quiet)
             message_warn("--preset: %s: left out, because sampl has no option for it: %s%s%s%s%s", file, list,
                          any ? "; " : "", note, between, with_prompt);
@@ -149,13 +162,14 @@ bool args_parse(struct args *a, const struct options *options, int argc, char **
     *a = (struct args){.typed.options = options,
                        .word = (const char *const *)(void *)(argv + 1),
                        .n_words = argc > 1 ? (size_t)argc - 1 : 0};
+    a->named = &a->named_own;
     return typed_defaults(&a->typed, e) && read_words(&(struct reader){.a = a, .word = a->word, .n = a->n_words}, e) &&
            check_left_out(a, false, e);
 }
 
 void args_free(struct args *a)
 {
-    struct words *const lists[] = {&a->files, &a->vs, &a->sweeps, &a->left_out};
+    struct words *const lists[] = {&a->files, &a->vs, &a->sweeps, &a->left_out, &a->named_own};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->word);
     for (size_t i = 0; i < LISTS; i++)
@@ -166,7 +180,7 @@ void args_free(struct args *a)
 bool args_extend(struct args *a, const struct args *base, const struct words *options, bool quiet, struct err *e)
 {
     *a = *base;
-    a->files = a->vs = a->sweeps = a->left_out = a->texts = (struct words){0};
+    a->files = a->vs = a->sweeps = a->left_out = a->texts = a->named_own = (struct words){0};
     memset(a->typed.settings.list, 0, sizeof a->typed.settings.list);
     for (size_t i = 0; i < LISTS; i++)
         list_copy(&a->typed.settings.list[i], &base->typed.settings.list[i]);

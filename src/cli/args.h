@@ -18,6 +18,7 @@ enum action {
     ACTION_HELP,
     ACTION_VERSION,
     ACTION_LIST_PRESETS,
+    ACTION_LIST_PROGRAMS,
     ACTION_GENERATE
 };
 
@@ -26,7 +27,7 @@ struct share {
     int64_t k, n;
 };
 
-enum { SAID = 4 }; // words of a preset in args.left_out
+enum { SAID = 5 }; // words of a preset in args.left_out
 
 struct args {
     struct typed typed;               // the options, which were given, and the chain; the first member
@@ -83,9 +84,13 @@ struct args {
 
     bool lenient;
     bool strict_grammar;
-    struct words texts;    // of presets, malloc'ed; other members point into them
-    struct words left_out; // of each preset of which there is something to say: its file, a list of the settings that
-                           // no option gives, a note, and a note for runs with a prompt (SAID words); "": none
+    const char *preset_from; // the program of presets; NULL: not given
+    struct words texts;      // of presets, malloc'ed; other members point into them
+    struct words
+        left_out; // of each foreign preset: its file, a list of the settings that no option gives, a note, a note
+                  // for runs with a prompt, and what it is read as (SAID words); "": none
+    struct words *named; // presets of which a note has said what they are read as; args_parse's, which variants share
+    struct words named_own;
 };
 
 // Makes the rows of all options. r, which outlives o, gets the notes.

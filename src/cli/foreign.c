@@ -66,17 +66,48 @@ static bool forget_chain(struct args *a, struct err *e)
     return ok;
 }
 
+// Refuses a file that is of no program, and names its keys that set samplers somewhere.
+static bool refuse_file(const struct file_view *v, struct err *e)
+{
+    struct key_names names = {.n = 0};
+    for (const cJSON *item = v->root->child; item; item = item->next)
+        if (item->string && program_field(program_by_name("bare"), v->catalog, item->string) &&
+            program_field(program_by_name("bare"), v->catalog, item->string)->form != FIELD_OTHER)
+            view_name(&names, item->string);
+    if (names.n)
+        err_set(e, STATUS_USAGE,
+                "JSON of no program whose presets sampl knows; its keys for sampling are %s%s: --preset-from names a "
+                "program of --list-programs",
+                names.text.text ? names.text.text : "", names.n > KEYS_NAMED ? ", ..." : "");
+    else
+        err_set(e, STATUS_USAGE, "JSON of no program whose presets sampl knows");
+    builder_free(&names.text);
+    return false;
+}
+
+// Finds the program of the file v->root, or takes the one that the user names. False with *e.
+static bool find_program(struct file_view *v, const char *from, struct err *e)
+{
+    if (!from) {
+        v->program = view_program(v);
+        return !v->failed && (v->program || refuse_file(v, e));
+    }
+    v->program = program_by_name(from);
+    if (!v->program)
+        return err_set(e, STATUS_USAGE, "--preset-from: '%s' is no program of --list-programs", from);
+    return (view_settings_of(v, v->program) && !v->failed) ||
+           (!v->failed && err_set(e, STATUS_USAGE, "the file has no settings of %s", v->program->name));
+}
+
 // Reads the settings of the file v->root. False with *e.
-static bool read_root(struct settings_reader *r, struct foreign *f, const struct engine *typed, struct err *e)
+static bool read_root(struct settings_reader *r, struct foreign *f, const char *from, const struct engine *typed,
+                      struct err *e)
 {
     struct file_view *const v = &r->view;
     if (cJSON_HasObjectItem(v->root, "model_param"))
         return err_set(e, STATUS_USAGE, "a .kcpps file says how KoboldCpp is started, not how it samples");
-    v->program = view_program(v);
-    if (v->failed)
+    if (!find_program(v, from, e))
         return false;
-    if (!v->program)
-        return err_set(e, STATUS_USAGE, "JSON of no program whose presets sampl knows");
     const struct program *const p = v->program;
     if (p->whole && !forget_chain(f->a, e))
         return false;
@@ -107,21 +138,27 @@ static bool keep_said(struct args *a, const char *path, struct file_view *v, str
 {
     note_keys(v, &v->ignored, "ignores");
     note_keys(v, &v->unknown, "does not know");
-    const bool any = v->unsupported.len || v->note.len || v->with_prompt;
     builder_string(&v->unsupported, "");
     builder_string(&v->note, "");
-    const char *const said[SAID] = {path, v->unsupported.text, v->note.text, v->with_prompt ? v->with_prompt : ""};
+    struct builder named = {0};
+    if (!strncmp(v->program->reads, "an ", strlen("an "))) // of no one program
+        builder_string(&named, v->program->reads);
+    else
+        builder_format(&named, "%s's %s (%s)", v->program->name, v->program->reads, v->program->as_of);
+    const char *const said[SAID] = {path, v->unsupported.text, v->note.text, v->with_prompt ? v->with_prompt : "",
+                                    v->program->whole ? "" : named.text};
     bool ok = true;
     if (v->warning)
         message_warn("--preset: %s: %s", path, v->warning);
-    for (size_t i = 0; ok && any && i < SAID; i++) {
+    for (size_t i = 0; ok && i < SAID; i++) {
         const char *const own = words_own(&a->texts, said[i] ? strdup(said[i]) : NULL, e);
         ok = own && words_add(&a->left_out, own, e);
     }
+    builder_free(&named);
     return ok;
 }
 
-bool foreign_read(struct args *a, const char *path, const char *text, size_t len, const char *section,
+bool foreign_read(struct args *a, const char *path, const char *text, size_t len, const char *section, const char *from,
                   const struct engine *typed, struct err *e)
 {
     static const struct read_target target = {set_as_typed, set_value, replace_list, NULL};
@@ -135,7 +172,7 @@ bool foreign_read(struct args *a, const char *path, const char *text, size_t len
                                 .target = &target,
                                 .to = &f,
                                 .vocab = args_name_vocab(a)};
-    const bool ok = root && read_root(&r, &f, typed, e) && keep_said(a, path, &r.view, e);
+    const bool ok = root && read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
     cJSON_Delete(root);
     view_free(&r.view);
     return ok;

@@ -6,9 +6,10 @@
 #include "cli/args.h"
 
 // Sets the options of text[0..len), with a NUL behind it, of the file at `path`, which is no preset of sampl's.
-// section: of an ini; NULL: none is named. typed: the engine that --engine names elsewhere, which holds; NULL: none.
-// Adds what is to be said of the file to a->left_out. False with *e.
-bool foreign_read(struct args *a, const char *path, const char *text, size_t len, const char *section,
+// section: of an ini; NULL: none is named. from: the program that --preset-from names; NULL: none. typed: the engine
+// that --engine names elsewhere, which holds; NULL: none. Adds what is to be said of the file to a->left_out. False
+// with *e.
+bool foreign_read(struct args *a, const char *path, const char *text, size_t len, const char *section, const char *from,
                   const struct engine *typed, struct err *e);
 
 #endif

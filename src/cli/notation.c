@@ -10,6 +10,7 @@
 
 // A text that is read into an object.
 struct reading {
+    size_t indent; // of the lines of this mapping
     const char *p; // the rest of the text, up to a NUL
     cJSON *to;     // the object that gets the settings
     cJSON *cut;    // of an ini: the keys whose values end at a comment without a blank before it
@@ -153,6 +154,17 @@ static cJSON *block_value(struct reading *t)
     return string_value(&b);
 }
 
+// The value of a text that may be a list or a mapping in brackets, if that is JSON.
+static cJSON *flow_value(struct reading *t, const char *p, size_t len)
+{
+    struct err ignored;
+    char *const text = len && (*p == '[' || *p == '{') ? strndup(p, len) : NULL;
+    cJSON *const tree = text ? json_parse(text, len, JSON_EXACT, &ignored) : NULL;
+    free(text);
+    (void)t;
+    return tree ? tree : unquoted_value(p, len);
+}
+
 // Reads the lines that begin with '-'.
 static cJSON *list_value(struct reading *t)
 {
@@ -177,12 +189,38 @@ static size_t len_before_comment(const char *p)
     return trimmed(p, len);
 }
 
+static void read_yaml(struct reading *t);
+
+// Reads the lines that are indented more than `indent` into an object.
+static cJSON *mapping_value(struct reading *t)
+{
+    struct reading inner = {.p = t->p, .to = cJSON_CreateObject(), .indent = (size_t)(past_blanks(t->p) - t->p)};
+    if (inner.to)
+        read_yaml(&inner);
+    t->p = inner.p;
+    t->failed = t->failed || inner.failed;
+    return inner.to;
+}
+
+// Returns the next line that is neither empty nor a comment.
+static const char *yaml_line(const char *p)
+{
+    while (*p && strchr("\n#\r", *past_blanks(p))) {
+        p += line_len(p);
+        p += *p == '\n';
+    }
+    return p;
+}
+
 static void read_yaml(struct reading *t)
 {
-    while (*t->p && !t->failed) {
-        const char *const key = t->p;
+    while (*(t->p = yaml_line(t->p)) && !t->failed) {
+        const size_t blanks = (size_t)(past_blanks(t->p) - t->p);
+        const char *const key = t->p + blanks;
         const size_t len = strcspn(key, ":\n#");
-        if (key[len] != ':' || isspace((unsigned char)*key)) {
+        if (blanks < t->indent)
+            return;
+        if (key[len] != ':' || blanks > t->indent) {
             skip_line(t);
             continue;
         }
@@ -196,7 +234,15 @@ static void read_yaml(struct reading *t)
             const size_t n = len_before_comment(t->p);
             const char *const scalar = t->p;
             skip_line(t);
-            value = !n && *past_blanks(t->p) == '-' ? list_value(t) : unquoted_value(scalar, n);
+            const char *const next = yaml_line(t->p), *const text = past_blanks(next);
+            if (!n && *text == '-' && isspace((unsigned char)text[1])) {
+                value = list_value(t);
+            } else if (!n && (size_t)(text - next) > t->indent) {
+                t->p = next;
+                value = mapping_value(t);
+            } else {
+                value = flow_value(t, scalar, n);
+            }
         }
         add_setting(t, key, len, value);
     }
@@ -215,9 +261,10 @@ static void read_modelfile(struct reading *t)
             const size_t len = strcspn(name, " \t\n");
             const char *value = past_blanks(name + len);
             size_t n = trimmed(value, line_len(value));
-            if (n > 1 && *value == '"' && value[n - 1] == '"') {
-                value++;
-                n -= 2;
+            if (*value == '"' && strncmp(value, "\"\"\"", 3) != 0) { // up to the closing quote, over lines, too
+                const char *const end = strchr(++value, '"');
+                n = end ? (size_t)(end - value) : strlen(value);
+                t->p = value + n;
             }
             add_setting(t, name, len, unquoted_value(value, n));
         } else if (*word != '#' && long_text && long_text < word + line_len(word)) {

@@ -11,6 +11,7 @@
 #include "in/source.h"
 #include "out/message.h"
 #include "out/screen.h"
+#include "programs/program.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -102,10 +103,10 @@ static bool find_preset(const char *name, char path[PATH_MAX], const char **sect
                         const struct shipped_preset **shipped, struct err *e)
 {
     struct directories d;
-    const bool whole = snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+    const bool whole = snprintf(path, PATH_MAX, "%s", strcmp(name, "-") ? name : "/dev/stdin") < PATH_MAX;
     *section = NULL;
     *shipped = NULL;
-    if (whole && strpbrk(name, "/.") && is_file(name))
+    if (whole && strpbrk(path, "/.") && is_file(path))
         return true;
     for (const char *colon = name; whole && (colon = strchr(colon, ':')); path[colon++ - name] = ':') {
         path[colon - name] = '\0';
@@ -200,7 +201,7 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
     if (ok && mark && notation_is_ini(text + mark))
         ok = err_set(e, STATUS_USAGE, "the file begins with a byte order mark, which llama.cpp refuses in an ini");
     else if (ok && (section || notation_is_foreign(text + mark)))
-        ok = foreign_read(p->a, p->path, text + mark, len - mark, section, p->engine, e);
+        ok = foreign_read(p->a, p->path, text + mark, len - mark, section, p->from, p->engine, e);
     else if (ok)
         ok = words_split(text + mark, &p->words, e);
     return ok || err_prefix(e, "--preset: %s", path);
@@ -271,4 +272,18 @@ bool preset_list(struct err *e)
         fwrite(list.text, 1, list.len, stdout);
     builder_free(&list);
     return ok;
+}
+
+void preset_list_programs(void)
+{
+    const bool window = screen_of(STDOUT_FILENO).columns;
+    for (size_t i = 0; programs[i]; i++) {
+        const struct program *const p = programs[i];
+        char engines[80] = "";
+        for (const struct engine *const *engine = p->engines; *engine; engine++)
+            snprintf(engines + strlen(engines), sizeof engines - strlen(engines), "%s%s", *engines ? "," : "",
+                     (*engine)->name);
+        printf(window ? "%-22s %-24s %-16s %-14s %s\n" : "%s\t%s\t%s\t%s\t%s\n", p->name, p->reads ? p->reads : "-",
+               p->as_of, *engines ? engines : "-", p->source);
+    }
 }

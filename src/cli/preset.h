@@ -7,6 +7,7 @@
 
 struct preset {
     struct args *a;              // options of other programs' presets are set in it
+    const char *from;            // the program that --preset-from names; NULL: none
     const struct engine *engine; // that --engine names elsewhere, for presets of other programs; NULL: none
 
     // results
@@ -24,5 +25,9 @@ bool preset_read(struct preset *p, const char *name, struct err *e);
 // Prints a line for each preset: its name, a tab, and the comment on its first line. Prints the searched directories on
 // stderr. If a directory or a preset cannot be read, prints the others, and returns false with *e.
 bool preset_list(struct err *e);
+
+// Prints a line for each program whose files are read or whose engine runs: its name, what is read, the version, its
+// engines, and where its source is.
+void preset_list_programs(void);
 
 #endif

@@ -22,5 +22,7 @@ static const struct engine akunu_gpu = {
 
 const struct program program_akunu = {
     .name = "akunu",
+    .as_of = "2026-08",
+    .source = "src/",
     .engines = {&akunu, &akunu_gpu},
 };

@@ -12,5 +12,7 @@ static const struct engine batch = {
 
 const struct program program_batch = {
     .name = "batch",
+    .as_of = "2026-08",
+    .source = "spec/engines.md",
     .engines = {&batch},
 };

@@ -5,13 +5,16 @@
 #include <math.h>
 
 static const struct field_row fields[] = {
-    {"sampler_order", .form = FIELD_OTHER},
+    {"sampler_order prompt memory max_length max_context_length n quiet genkey genamt images streaming_kobold "
+     "single_line trim_stop render_special bypass_eos stop_sequence use_default_badwordsids use_* using_* stream* "
+     "logprobs replace_* preset description grammar_retain_state",
+     .form = FIELD_OTHER},
     {"temp temperature", "temp", OFF_AT(1)},
     {"top_k", "top-k"},
     {"top_p", "top-p"},
     {"min_p", "min-p"},
     {"typical typical_p typ_p", "typical"},
-    {"rep_pen repetition_penalty repeat_penalty", "repeat-penalty", OFF_AT(1)},
+    {"rep_pen", "repeat-penalty", OFF_AT(1)},
     {"rep_pen_range repeat_last_n", "repeat-last-n"},
     {"rep_pen_slope", "repeat-penalty-slope", OFF_AT(1)},
     {"frequency_penalty freq_pen", "frequency-penalty", OFF_AT(0)},
@@ -31,31 +34,62 @@ static const struct field_row fields[] = {
     {"grammar grammar_string", "grammar", FIELD_GRAMMAR},
     {"json_schema", "json-schema", FIELD_SCHEMA},
     {"custom_token_bans", "bad-word-tokens", FIELD_BANS},
-    {"rep_pen_decay", NULL, OFF_AT(0)},
+    {"rep_pen_decay banned_*", NULL, OFF_AT(0)},
     {"guidance_scale", NULL, OFF_AT(1)},
     {"*", .form = FIELD_SAMPLER},
     {NULL},
 };
 
-// Keys that do not concern sampling. Unknown ones that are no numbers do not, either.
-static const char others[] =
-    "prompt memory max_length max_context_length n quiet genkey genamt images streaming_kobold single_line trim_stop "
-    "render_special bypass_eos stop_sequence use_* using_* stream* logprobs replace_* preset description "
-    "grammar_retain_state";
+// Returns true if a text is a JSON object, which KoboldCpp takes for a schema in place of a grammar.
+static bool is_schema(const char *text)
+{
+    struct err ignored;
+    cJSON *const tree = *text == '{' ? json_parse(text, strlen(text), JSON_EXACT, &ignored) : NULL;
+    cJSON_Delete(tree);
+    return tree;
+}
 
+// The largest of three names of the repetition penalty counts. A range of 0 is that of one token for the penalties, and
+// the whole context for DRY. Seed 0 is a random one. A rep_pen_slope from 0 to 1 acts.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
-    const double x = view_number(v, item->string, NAN);
-    const bool unknown = isnan(x) && !view_knows(v, item->string) && strncmp(item->string, "banned_", 7) != 0;
-    if (unknown || name_find(others, NAME_PATTERN, item->string, 0) >= 0) {
-        if (view_is_on(item))
-            builder_format(&v->note, "%s%s", v->note.len ? ", " : "ignored: ", item->string);
-    } else if (is_key(item, "rep_pen_range") && x == 0.0) {
+    double x;
+    const bool is = view_is_number(item, &x);
+    if (is_key(item, "repetition_penalty") || is_key(item, "repeat_penalty")) {
+        const double other =
+            view_number(v, is_key(item, "repeat_penalty") ? "repetition_penalty" : "repeat_penalty", 1.0);
+        if (is && x > view_number(v, "rep_pen", 1.0) && (x > other || (x == other && is_key(item, "repeat_penalty"))))
+            view_read(v, "rep_pen", item);
+    } else if (is_key(item, "rep_pen")) {
+        return is && (view_number(v, "repetition_penalty", 1.0) > x || view_number(v, "repeat_penalty", 1.0) > x);
+    } else if (is_key(item, "rep_pen_range") && is && x == 0.0) {
         view_set(v, "repeat-last-n", "1");
+    } else if (is_key(item, "dry_penalty_last_n") && is && x <= 0.0) {
+        view_set(v, "dry-penalty-last-n", "-1");
+    } else if (is_key(item, "sampler_seed")) {
+        return is && x == 0.0;
+    } else if (is_key(item, "grammar") && cJSON_IsString(item) && is_schema(item->valuestring)) {
+        view_set(v, "json-schema", item->valuestring);
     } else {
-        return is_key(item, "rep_pen_slope") && (x <= 0.0 || x > 1.0);
+        return is_key(item, "rep_pen_slope") && is && (x <= 0.0 || x > 1.0);
     }
     return true;
+}
+
+// A grammar masks the best 3000 tokens before the other samplers. use_default_badwordsids bans the end of a text,
+// unless ban_eos_token says otherwise. adaptive_p without a cut gets a min_p.
+static void add_rest(struct file_view *v)
+{
+    const char *const grammar = cJSON_GetStringValue(json_member(v->settings, "grammar"));
+    if (grammar && *grammar && !v->engine->options) {
+        view_set(v, "grammar-first", NULL);
+        view_note(v, "KoboldCpp's grammar chooses among the best 3000 tokens, sampl's among all");
+    }
+    if (view_is_true(v, "use_default_badwordsids") && !cJSON_HasObjectItem(v->settings, "ban_eos_token"))
+        view_set(v, "ignore-eos", NULL);
+    if (view_active(v, "adaptive-target") && view_number(v, "min_p", 0.0) == 0.0 &&
+        view_number(v, "top_p", 0.92) == 1.0)
+        view_set(v, "min-p", "0.002");
 }
 
 static void finish(struct file_view *v)
@@ -83,12 +117,16 @@ static void finish(struct file_view *v)
     if (!v->engine->options && view_active(v, "mirostat") &&
         (view_active(v, "repeat-penalty") || view_active(v, "dry-multiplier")))
         v->warning = "KoboldCpp penalises before mirostat, which here runs alone";
+    add_rest(v);
     if (!has_key(v->settings, "temp")) // a request: these are the defaults of the server
         view_absent(v, "temp=0.75 top-k=100 top-p=0.92");
 }
 
 const struct program program_koboldcpp = {
     .name = "KoboldCpp",
+    .reads = "request",
+    .as_of = "1.113, 2026",
+    .source = "gpttype_adapter.cpp, koboldcpp.py",
     .marks = {{"sampler_order"}, {"rep_pen", "typical"}},
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern",
     .fields = fields,

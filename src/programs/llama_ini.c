@@ -334,7 +334,9 @@ static const struct field_row fields[] = {
 
 const struct program program_llama_ini = {
     .name = "llama.cpp",
-    .as_of = "v0.5.0 (September 2026): common/preset.cpp, common/arg.cpp",
+    .reads = "ini",
+    .as_of = "v0.5.0",
+    .source = "common/preset.cpp, common/arg.cpp",
     .member = "ini",
     .fields = fields,
     .rules = READS_AS_REQUEST,

@@ -73,6 +73,9 @@ static void finish(struct file_view *v)
 
 const struct program program_llama_reply = {
     .name = "llama-server-reply",
+    .reads = "reply",
+    .as_of = "v0.5.0",
+    .source = "tools/server/server-task.cpp",
     .find = find_echo,
     .yields = "sampl-chain",
     .fields = fields,

@@ -140,14 +140,15 @@ static void finish(struct file_view *v)
 
 const struct program program_llama_request = {
     .name = "llama-server",
-    .as_of = "v0.5.0 (September 2026): tools/server/server-schema.cpp",
+    .reads = "request",
+    .as_of = "v0.5.0",
+    .source = "tools/server/server-schema.cpp",
     .engines = {&llama},
     .marks = {{"n_predict"}, {"samplers"}, {"repeat_penalty"}, {"cache_prompt"}},
     .find = find_settings,
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama SGLang vLLM mlx_lm",
     .fields = fields,
     .rules = READS_AS_REQUEST,
-    .unknown = UNKNOWN_NOTED,
     .defaults = true,
     .keeps = true,
     .names = LLAMA_SAMPLERS,

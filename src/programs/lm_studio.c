@@ -33,7 +33,12 @@ static bool find_settings(struct file_view *v)
         {"version", "mirostat"}, {"learningRate", "mirostat_eta"}, {"targetEntropy", "mirostat_tau"}};
     const cJSON *list = json_array(json_member(v->root, "operation"), "fields");
     list = list ? list : json_array(v->root, "fields");
-    if (!list)
+    bool marked = false; // other files have arrays "fields", too
+    for (const cJSON *field = list ? list->child : NULL; field; field = field->next) {
+        const char *const key = cJSON_GetStringValue(json_member(field, "key"));
+        marked = marked || (key && !strncmp(key, "llm.", strlen("llm.")));
+    }
+    if (!marked && !(list && !list->child))
         return false;
     cJSON_Delete(v->made);
     cJSON *const settings = v->made = cJSON_CreateObject();
@@ -71,6 +76,9 @@ static bool read_key(struct file_view *v, const cJSON *item)
 
 const struct program program_lm_studio = {
     .name = "LM-Studio",
+    .reads = "preset",
+    .as_of = "2026-08",
+    .source = "presets of the application",
     .find = find_settings,
     .yields = "sampl-chain llama-server-reply",
     .fields = fields,

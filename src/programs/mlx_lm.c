@@ -21,6 +21,7 @@ static const struct field_row fields[] = {
     {"ignore_eos", "ignore-eos", FIELD_EOS},
     {"repetition_context_size", "repeat-last-n"},
     OPENAI_FIELDS,
+    {"presence_context_size frequency_context_size", NULL, OFF_AT(0)},
     {NULL},
 };
 
@@ -34,6 +35,9 @@ static bool read_key(struct file_view *v, const cJSON *item)
 
 const struct program program_mlx_lm = {
     .name = "mlx_lm",
+    .reads = "request",
+    .as_of = "2026-08",
+    .source = "mlx_lm/server.py",
     .engines = {&mlx},
     .runs = &mlx,
     .marks = {{"repetition_context_size"}},

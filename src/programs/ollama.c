@@ -54,12 +54,15 @@ static const struct field_row fields[] = {
     {NULL},
 };
 
-// The settings are the object "options"; in a Modelfile's tree, too. Some requests are the options alone.
+// The settings are the object "options", in a request with a model, and alone in a Modelfile's tree. Some files have
+// the options without it.
 static bool find_settings(struct file_view *v)
 {
     const cJSON *const options = json_member(v->root, "options");
+    const bool only = options == v->root->child && options && !options->next;
     v->settings = options ? options : v->root;
-    return cJSON_IsObject(options) || has_key(v->root, "num_predict") || has_key(v->root, "num_ctx");
+    return (cJSON_IsObject(options) && (only || has_key(v->root, "model"))) || has_key(v->root, "num_predict") ||
+           has_key(v->root, "num_ctx") || has_key(options, "num_predict") || has_key(options, "num_ctx");
 }
 
 // Ollama sends no typical_p of 0. Options that it reads no more are noted if they would act.
@@ -80,14 +83,24 @@ static void finish(struct file_view *v)
     const cJSON *const format = json_member(v->root, "format");
     if (v->settings != v->root && cJSON_IsObject(format))
         view_set_json(v, "json-schema", format);
+    else if (v->settings != v->root && cJSON_IsString(format) && !strcmp(format->valuestring, "json"))
+        view_set(v, "json-schema", "{}"); // any JSON value
     else if (v->settings != v->root && view_is_on(format))
         view_unsupported(v, format);
+    for (const cJSON *item = v->settings != v->root ? v->root->child : NULL; item; item = item->next) {
+        const struct field_row *const f = program_field(v->program, v->catalog, item->string);
+        if (item != v->settings && f && f->form != FIELD_OTHER)
+            view_name(&v->ignored, item->string); // beside "options"
+    }
     if (!v->engine_named)
         view_note(v, "Ollama before 0.30 sampled by itself: --engine ollama");
 }
 
 const struct program program_ollama = {
     .name = "Ollama",
+    .reads = "options",
+    .as_of = "0.32, 2026-08",
+    .source = "llm/server.go, parser/parser.go",
     .engines = {&ollama},
     .find = find_settings,
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers",

@@ -35,11 +35,10 @@
     {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS}, \
     {"grammar", "grammar", FIELD_GRAMMAR}, \
     {"json_schema", "json-schema", FIELD_SCHEMA}, \
-    {"min_length", NULL, OFF_AT(0)}, \
     {"*", .form = FIELD_SAMPLER}
 // clang-format on
 
-// Returns true for a key that is off: a repetition_penalty of 0, mlx_lm.server's, and a response format of text.
+// Reads the format of the answer. True for it, and for a repetition_penalty of 0, with which mlx_lm.server has none.
 bool openai_key(struct file_view *v, const cJSON *item);
 
 // Adds the schema that an item is, under which the server masks the row before its chain runs.

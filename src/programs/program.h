@@ -44,7 +44,7 @@ enum field_off {
 };
 
 struct field_row {
-    const char *keys;   // its names, separated by spaces, or in FIELD_SAMPLER, FIELD_OTHER and FIELD_IGNORED patterns;
+    const char *keys;   // its names, separated by spaces, or without an option and in FIELD_SAMPLER patterns;
                         // NULL: the last row
     const char *option; // that it sets, without dashes; NULL: none does
     enum field_form form;
@@ -62,7 +62,9 @@ struct file_view;
 
 struct program {
     const char *name;
-    const char *as_of; // version or commit of the program's source that the facts come from, its month, and the file
+    const char *reads;  // what its files are, for "read as NAME's READS": "request"; NULL: none is read
+    const char *as_of;  // version or month of the program's source that the facts come from
+    const char *source; // where it is, a path in the program's repository
 
     // Engines that --engine offers, up to a NULL; and the one that its files run. NULL: llama, with a chain of the
     // program's order.
@@ -81,11 +83,7 @@ struct program {
         READS_AS_SERVER,  // by llama-server's rules for each parameter (struct param: request)
         READS_AS_REQUEST, // as llama-server does, to the letter: it ignores some errors, and numbers wrap to 32 bits
     } rules;
-    enum {
-        UNKNOWN_UNSUPPORTED, // a key that no row has is a setting that no option gives, unless it is off
-        UNKNOWN_NOTED,       // it has no effect, and a note names it
-        UNKNOWN_REFUSED,     // it is an error
-    } unknown;
+    bool refuses;       // a key that no row has is an error; else it has no effect, and a note names it
     bool any_case;      // of the names of keys
     bool whole;         // the file is a whole chain: its engine holds, and no option before it but for the seed
     bool keeps;         // options before the file hold where it has none
@@ -106,6 +104,9 @@ extern const struct program program_sampl; // a row's params
 
 // In the order of programs.def; ends with NULL.
 extern const struct program *const programs[];
+
+// Finds a program by its name, in which case, '-', '_' and '.' do not count. NULL: there is none.
+const struct program *program_by_name(const char *name);
 
 // Finds an engine of a program by its name. NULL: no engine has the name.
 const struct engine *engine_by_name(const char *name);
@@ -161,6 +162,9 @@ void view_free(struct file_view *v);
 
 // Finds the program of the file v->root, and sets v->settings. NULL: it has no program's marks, or memory is short.
 const struct program *view_program(struct file_view *v);
+
+// Sets v->settings for a program that the user names. False: the file has none.
+bool view_settings_of(struct file_view *v, const struct program *p);
 
 static inline bool has_key(const cJSON *object, const char *key) { return json_member(object, key); }
 static inline bool is_key(const cJSON *item, const char *key) { return !strcmp(item->string, key); }

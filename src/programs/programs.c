@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "programs/program.h"
 
+#include <ctype.h>
+
 #define PROGRAM(name) extern const struct program program_##name;
 #include "programs/programs.def"
 #undef PROGRAM
@@ -11,6 +13,24 @@ const struct program *const programs[] = {
 #undef PROGRAM
     NULL,
 };
+
+const struct program *program_by_name(const char *name)
+{
+    for (size_t i = 0; programs[i]; i++) {
+        const char *a = name, *b = programs[i]->name;
+        while (*a || *b) {
+            a += strspn(a, "-_. ");
+            b += strspn(b, "-_. ");
+            if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+                break;
+            a += *a != '\0';
+            b += *b != '\0';
+        }
+        if (!*a && !*b && programs[i]->reads)
+            return programs[i];
+    }
+    return NULL;
+}
 
 const struct engine *engine_by_name(const char *name)
 {
@@ -38,7 +58,17 @@ static bool has_mark(struct file_view *v, const struct program *p)
 // Returns true if a program leaves files with marks of both to the other.
 static bool yields_to(const struct program *p, const struct program *other)
 {
-    return p != other && p->yields && name_find(p->yields, NAME_EXACT, other->name, strlen(other->name)) >= 0;
+    return p != other && p->yields &&
+           (!strcmp(p->yields, "*") || name_find(p->yields, NAME_EXACT, other->name, strlen(other->name)) >= 0);
+}
+
+bool view_settings_of(struct file_view *v, const struct program *p)
+{
+    const cJSON *const tree = json_member(v->root, "yaml");
+    if (has_mark(v, p) && v->settings)
+        return true;
+    v->settings = tree ? tree : p->member ? NULL : v->root;
+    return v->settings;
 }
 
 const struct program *view_program(struct file_view *v)

@@ -325,15 +325,21 @@ static bool read_param(struct file_view *v, const cJSON *item)
 
 const struct program program_sampl = {
     .name = "sampl",
+    .reads = "params",
+    .as_of = "0.4",
+    .source = "sampl-input(5)",
     .fields = fields,
     .rules = READS_AS_SERVER,
     .any_case = true,
-    .unknown = UNKNOWN_REFUSED,
+    .refuses = true,
     .key = read_param,
 };
 
 const struct program program_sampl_chain = {
     .name = "sampl-chain",
+    .reads = "printed chain",
+    .as_of = "0.4",
+    .source = "--print-chain=json",
     .find = find_chain,
     .fields = fields,
     .any_case = true,

@@ -4,10 +4,10 @@
 
 // Cut-offs stand in units of 1e-4.
 static const struct field_row fields[] = {
-    {"temperature_last min_temp max_temp dynatemp streaming n negative_prompt length_penalty early_stopping do_sample "
+    {"temperature_last min_temp max_temp dynatemp streaming n negative_prompt do_sample "
      "add_bos_token skip_special_tokens spaces_between_special_tokens speculative_ngram include_reasoning sampler* "
      "rep_pen_size genamt max_length max_context* truncation_length extensions *_send_banned_tokens "
-     "send_banned_tokens",
+     "send_banned_tokens type preset",
      .form = FIELD_OTHER},
     {"temp temperature", "temp", OFF_AT(1)},
     {"top_k", "top-k"},
@@ -37,8 +37,10 @@ static const struct field_row fields[] = {
     {"custom_token_bans", "bad-word-tokens", FIELD_BANS},
     {"grammar_string grammar", "grammar", FIELD_GRAMMAR},
     {"json_schema", "json-schema", FIELD_SCHEMA},
-    {"penalty_alpha rep_pen_decay min_length diversity_penalty", NULL, OFF_AT(0)},
-    {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT(1)},
+    {"penalty_alpha rep_pen_decay diversity_penalty banned_tokens banned_strings", NULL, OFF_AT(0)},
+    {"num_beams* length_penalty", .form = FIELD_IGNORED, OFF_AT(1)},
+    {"min_length early_stopping", .form = FIELD_IGNORED},
+    {"guidance_scale", NULL, OFF_AT(1)},
     {"*", .form = FIELD_SAMPLER},
     {NULL},
 };
@@ -93,6 +95,9 @@ static void finish(struct file_view *v)
 
 const struct program program_sillytavern = {
     .name = "SillyTavern",
+    .reads = "preset",
+    .as_of = "1.12, 2024-09",
+    .source = "public/scripts/textgen-settings.js",
     .marks = {{"rep_pen", "typical_p"}, {"rep_pen", "temperature_last"}},
     .yields = "sampl-chain llama-server-reply LM-Studio",
     .fields = fields,

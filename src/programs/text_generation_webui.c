@@ -47,9 +47,31 @@ static bool read_key(struct file_view *v, const cJSON *item)
     double x;
     if (!is_key(item, "repetition_penalty_range") || !view_is_number(item, &x))
         return false;
+    if (x == 0.0)
+        view_note(v, "repetition_penalty_range 0 is the whole text, as in the HF loaders; the llama.cpp loader has no "
+                     "penalties then");
     view_set_number(v, "repeat-last-n", x == 0.0 ? -1.0 : x);
     view_set_number(v, "dry-penalty-last-n", x == 0.0 ? -1.0 : x);
     return true;
+}
+
+// Appends the samplers of sampler_priority, a list or lines of a text. temperature_last moves the temperature and what
+// stands in its place to the end.
+static void add_priority(struct file_view *v, const cJSON *priority, bool temp_last)
+{
+    static const char moved[] = "temperature dynamic_temperature quadratic_sampling";
+    char *const list = view_check_text(v, cJSON_PrintUnformatted(priority)), *rest = NULL;
+    static const char between[] = " \t,;[]\"'";
+    for (char *at = list; at && *at; at++) // line ends of a text are \n there
+        if (*at == '\\' && at[1] == 'n')
+            memset(at, ' ', 2);
+    for (char *name = list ? strtok_r(list, between, &rest) : NULL; name; name = strtok_r(NULL, between, &rest))
+        if (!temp_last || name_find(moved, NAME_EXACT, name, strlen(name)) < 0)
+            view_chain(v, name);
+    if (temp_last)
+        view_chain(v, "temperature;smoothing");
+    cJSON_free(list);
+    view_note_idle(v);
 }
 
 static void finish(struct file_view *v)
@@ -64,15 +86,25 @@ static void finish(struct file_view *v)
         view_chain(v, "encoder_penalty;penalties;dry;no_repeat_ngram;temperature");
         view_set(v, "temp", "0");
     } else {
-        view_order(v, "sampler_priority", temp_last ? last : first);
-        view_chain(v, temp_last ? "temperature;smoothing;encoder_penalty;no_repeat_ngram;adaptive_p"
-                                : "encoder_penalty;no_repeat_ngram;adaptive_p");
+        const cJSON *const priority = json_member(v->settings, "sampler_priority");
+        if (view_is_on(priority))
+            add_priority(v, priority, temp_last);
+        else
+            view_chain(v, temp_last ? last : first);
+        view_chain(v, temp_last && !view_is_on(priority)
+                          ? "temperature;smoothing;encoder_penalty;no_repeat_ngram;adaptive_p"
+                          : "encoder_penalty;no_repeat_ngram;adaptive_p");
     }
 }
 
 const struct program program_text_generation_webui = {
     .name = "text-generation-webui",
+    .reads = "preset",
+    .as_of = "4.7.3, 2026-05",
+    .source = "modules/sampler_hijack.py, modules/llama_cpp_server.py",
     .member = "yaml",
+    .marks = {{"truncation_length", "repetition_penalty_range"}, {"auto_max_new_tokens"}, {"instruction_template"}},
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp TabbyAPI",
     .fields = fields,
     .any_case = true,
     .absent = "repeat-last-n=1024 dry-penalty-last-n=1024",

@@ -39,11 +39,20 @@ static const struct field_row fields[] = {
     {"seed", "seed", FIELD_SEED},
     {"bad_words_ids", "bad-word-tokens", FIELD_SEQUENCES},
     {"suppress_tokens", "bad-word-tokens", FIELD_BANS},
-    {"penalty_alpha min_length diversity_penalty", NULL, OFF_AT(0)},
+    {"penalty_alpha min_length diversity_penalty begin_suppress_tokens sequence_bias force_words_ids "
+     "exponential_decay_length_penalty watermarking_config dola_layers forced_decoder_ids",
+     NULL, OFF_AT(0)},
     {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT(1)},
     {"*", .form = FIELD_SAMPLER},
     {NULL},
 };
+
+// Returns true if transformers takes the likeliest token. vLLM and SGLang take no notice of do_sample.
+static bool is_greedy(const struct file_view *v)
+{
+    return !view_is_true(v, "do_sample") && strncmp(v->engine->name, "vllm", strlen("vllm")) != 0 &&
+           strcmp(v->engine->name, "sglang") != 0;
+}
 
 // Ignores the samplers that transformers does not run without do_sample: all but the penalties.
 static bool read_key(struct file_view *v, const cJSON *item)
@@ -51,28 +60,36 @@ static bool read_key(struct file_view *v, const cJSON *item)
     static const char drawn[] = "temperature top_k top_p min_p typical_p top_h epsilon_cutoff eta_cutoff";
     if (is_key(item, "top_k") && view_number(v, "top_k", 0.0) < 0.0)
         view_refuse(v, "top_k is below 0, which transformers refuses");
-    return !view_is_true(v, "do_sample") && name_find(drawn, NAME_EXACT, item->string, strlen(item->string)) >= 0;
+    const bool ignored = is_greedy(v) && name_find(drawn, NAME_EXACT, item->string, strlen(item->string)) >= 0;
+    if (ignored)
+        view_name(&v->ignored, item->string);
+    return ignored;
 }
 
 static void finish(struct file_view *v)
 {
     view_end_tokens(v, "eos_token_id");
-    if (view_is_true(v, "do_sample")) {
+    if (v->ignored.n)
+        view_note(v, "without do_sample the likeliest token is chosen");
+    if (is_greedy(v)) {
+        view_chain(v, "encoder_penalty;penalties;no_repeat_ngram;temperature");
+        view_set(v, "temp", "0");
+    } else {
         view_chain(v, "encoder_penalty;penalties;no_repeat_ngram;temperature;top_h;top_k;top_p;min_p;typ_p;"
                       "epsilon_cutoff;eta_cutoff");
         view_absent(v, "top-k=50");
-    } else {
-        view_chain(v, "encoder_penalty;penalties;no_repeat_ngram;temperature");
-        view_set(v, "temp", "0");
     }
 }
 
 const struct program program_transformers = {
     .name = "transformers",
+    .reads = "generation_config.json",
+    .as_of = "5.16, 2026-08",
+    .source = "src/transformers/generation/",
     .engines = {&transformers},
     .runs = &transformers,
     .marks = {{"transformers_version"}, {"_from_model_config"}, {"do_sample"}, {"eos_token_id", "top_p"}},
-    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp",
+    .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp text-generation-webui",
     .fields = fields,
     .any_case = true,
     .absent = "repeat-last-n=-1",

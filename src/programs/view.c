@@ -48,7 +48,8 @@ const struct field_row *program_field(const struct program *p, const struct cata
 {
     const enum name_match match = p->any_case ? NAME_ANY_CASE : NAME_EXACT;
     for (const struct field_row *f = p->fields; f && f->keys; f++) {
-        const bool pattern = f->form == FIELD_OTHER || f->form == FIELD_SAMPLER || f->form == FIELD_IGNORED;
+        const bool pattern =
+            f->form == FIELD_OTHER || f->form == FIELD_SAMPLER || f->form == FIELD_IGNORED || !f->option;
         if (name_find(f->keys, pattern ? NAME_PATTERN : match, key, strlen(key)) >= 0 &&
             (f->form != FIELD_SAMPLER || catalog_find_server(c, key) < c->n))
             return f;

@@ -44,6 +44,7 @@ static const struct field_row fields[] = {
                    "parallel_tool_calls service_tier cache_salt vllm_xargs kv_transfer_params mm_processor_kwargs",
      .form = FIELD_OTHER},
     OPENAI_FIELDS,
+    {"guided_* bad_words allowed_token_ids logits_processors repetition_detection", NULL, OFF_AT(0)},
     {NULL},
 };
 
@@ -69,6 +70,9 @@ static void finish(struct file_view *v)
 
 const struct program program_vllm = {
     .name = "vLLM",
+    .reads = "request",
+    .as_of = "2026-08",
+    .source = "vllm/sampling_params.py",
     .engines = {&vllm, &vllm_v2},
     .runs = &vllm,
     .marks = {{"structured_outputs"}, {"bad_words", "stop_token_ids"}},

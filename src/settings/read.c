@@ -171,19 +171,20 @@ static bool read_one_key(struct settings_reader *r, const cJSON *item)
         return true;
     if (p->key && p->key(v, item))
         return true;
-    if (!f && p->unknown == UNKNOWN_REFUSED)
+    if (!f && p->refuses)
         return err_set(v->e, STATUS_USAGE, "unknown parameter '%.60s'", item->string);
-    if (!f && p->unknown == UNKNOWN_NOTED)
-        view_name(&v->unknown, item->string);
-    else if (f && f->form == FIELD_IGNORED)
-        view_name(&v->ignored, item->string);
-    if ((!f && p->unknown == UNKNOWN_NOTED) || (f && f->form == FIELD_IGNORED))
+    if (!f || f->form == FIELD_IGNORED) {
+        double x;
+        const bool off = f && (view_is_number(item, &x) ? x == f->off_value : !view_is_on(item));
+        if (!off)
+            view_name(f ? &v->ignored : &v->unknown, item->string);
         return true;
-    const size_t number = f ? field_number(f, v->catalog, item->string) : v->catalog->n;
-    const char *const option = number < v->catalog->n ? v->catalog->param[number]->flag : f ? f->option : NULL;
+    }
+    const size_t number = field_number(f, v->catalog, item->string);
+    const char *const option = number < v->catalog->n ? v->catalog->param[number]->flag : f->option;
     if (option && f->form != FIELD_SEED && r->target->takes && !r->target->takes(r->to, option, item->string, v->e))
         return false;
-    return f ? read_field(r, f, item) : read_typed_number(r, NULL, item);
+    return read_field(r, f, item);
 }
 
 // Does what the hooks said. False with *e.

@@ -23,20 +23,23 @@ static bool switches_on(const struct field_row *f, const struct param *p, double
     return p ? param_rounded(p, x) != param_rounded(p, p->def) : (!f || f->off != OFF_WITH_SAMPLER) && x != 0.0;
 }
 
-// Reads a number or a flag. f: the row of the key; NULL: the program does not know it. A whole number loses the point
+// Reads a number or a flag. A whole number loses the point
 // that some programs write.
-bool read_typed_number(struct settings_reader *r, const struct field_row *f, const cJSON *item)
+static bool read_typed_number(struct settings_reader *r, const struct field_row *f, const cJSON *item)
 {
     struct file_view *const v = &r->view;
-    const size_t number = f ? field_number(f, v->catalog, item->string) : v->catalog->n;
+    const size_t number = field_number(f, v->catalog, item->string);
     const struct param *const p = number < v->catalog->n ? v->catalog->param[number] : NULL;
-    const char *const option = p ? p->flag : f ? f->option : NULL;
+    const char *const option = p ? p->flag : f->option;
     const bool flag = p && p->type == PARAM_FLAG;
     char text[NUMBER_TEXT];
     double x;
     const bool is = view_is_number(item, &x);
     if (p)
         name_set_add(&v->given, number);
+    if (option && (cJSON_IsObject(item) || cJSON_IsArray(item)))
+        return err_set(v->e, STATUS_USAGE, "%s is a %s, not a number", item->string,
+                       cJSON_IsObject(item) ? "mapping" : "list");
     if ((!is || flag) && !view_is_on(item))
         return true;
     if (!option && (!is || switches_on(f, NULL, x)))
