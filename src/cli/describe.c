@@ -158,7 +158,7 @@ static void describe_members(struct dest *d, const struct catalog *c)
         describe_member(d, p->server ? p->server : name, p->flag);
     }
     for (const struct field_row *f = program_sampl.fields; f->keys; f++)
-        if (f->form != FIELD_SAMPLER && f->form != FIELD_OTHER && field_number(f, c, f->keys) == c->n)
+        if (f->form != FIELD_SAMPLER && f->form != FIELD_OTHER && (!f->option || catalog_find(c, f->option) == c->n))
             describe_member(d, f->keys, f->option);
 }
 

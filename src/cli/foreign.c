@@ -70,10 +70,13 @@ static bool forget_chain(struct args *a, struct err *e)
 static bool refuse_file(const struct file_view *v, struct err *e)
 {
     struct key_names names = {.n = 0};
-    for (const cJSON *item = v->root->child; item; item = item->next)
-        if (item->string && program_field(program_by_name("bare"), v->catalog, item->string) &&
-            program_field(program_by_name("bare"), v->catalog, item->string)->form != FIELD_OTHER)
+    for (const cJSON *item = v->root->child; item; item = item->next) {
+        size_t number;
+        const struct field_row *const f =
+            item->string ? program_field(program_by_name("bare"), v->catalog, item->string, &number) : NULL;
+        if (f && f->form != FIELD_OTHER)
             view_name(&names, item->string);
+    }
     if (names.n)
         err_set(e, STATUS_USAGE,
                 "JSON of no program whose presets sampl knows; its keys for sampling are %s%s: --preset-from names a "

@@ -84,7 +84,8 @@ void set_recommendations(struct draft *d, const struct args *a, struct builder *
             known_names(d, a, value, chain);
         if (name_find(keys, NAME_EXACT, key, strlen(key)) < 0)
             continue;
-        const size_t number = field_number(program_field(&program_sampl, c, key), c, key);
+        size_t number;
+        program_field(&program_sampl, c, key, &number);
         if (typed_origin(&a->typed, c->param[number]->flag) <= ORIGIN_WEAK &&
             !set_recommended(d, key, number, value, &why))
             warn_left_out(d, a, key, &why);

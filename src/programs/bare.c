@@ -32,7 +32,8 @@ static bool find_settings(struct file_view *v)
 {
     bool known = true, sets = false;
     for (const cJSON *item = v->root->child; item && known; item = item->next) {
-        const struct field_row *const f = program_field(&program_bare, v->catalog, item->string);
+        size_t number;
+        const struct field_row *const f = program_field(&program_bare, v->catalog, item->string, &number);
         known = f;
         sets = sets || (f && f->form != FIELD_OTHER);
     }

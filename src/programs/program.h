@@ -111,11 +111,10 @@ const struct program *program_by_name(const char *name);
 // Finds an engine of a program by its name. NULL: no engine has the name.
 const struct engine *engine_by_name(const char *name);
 
-// Returns the program's row of a key. NULL: it has none.
-const struct field_row *program_field(const struct program *p, const struct catalog *c, const char *key);
-
-// Finds the parameter of a row for a key, by number of the catalog. c->n: it has none.
-size_t field_number(const struct field_row *f, const struct catalog *c, const char *key);
+// Returns the program's row of a key, and the parameter that it sets, by number of the catalog; c->n: none. NULL: the
+// program has no row of the key.
+const struct field_row *program_field(const struct program *p, const struct catalog *c, const char *key,
+                                      size_t *number);
 
 // ---- a file, as its program's hooks see it
 

@@ -44,25 +44,27 @@ char *view_check_text(struct file_view *v, char *text)
 
 // ---- keys
 
-const struct field_row *program_field(const struct program *p, const struct catalog *c, const char *key)
+const struct field_row *program_field(const struct program *p, const struct catalog *c, const char *key, size_t *number)
 {
     const enum name_match match = p->any_case ? NAME_ANY_CASE : NAME_EXACT;
+    const size_t len = strlen(key);
     for (const struct field_row *f = p->fields; f && f->keys; f++) {
-        const bool pattern =
-            f->form == FIELD_OTHER || f->form == FIELD_SAMPLER || f->form == FIELD_IGNORED || !f->option;
-        if (name_find(f->keys, pattern ? NAME_PATTERN : match, key, strlen(key)) >= 0 &&
-            (f->form != FIELD_SAMPLER || catalog_find_server(c, key) < c->n))
+        const bool sampler = f->form == FIELD_SAMPLER, all = !strcmp(f->keys, "*");
+        if (!all && name_find(f->keys, sampler || !f->option ? NAME_PATTERN : match, key, len) < 0)
+            continue;
+        *number = sampler ? catalog_find_server(c, key) : f->option ? catalog_find(c, f->option) : c->n;
+        if (!sampler || *number < c->n)
             return f;
     }
+    *number = c->n;
     return NULL;
 }
 
-size_t field_number(const struct field_row *f, const struct catalog *c, const char *key)
+bool view_knows(const struct file_view *v, const char *key)
 {
-    return f->form == FIELD_SAMPLER ? catalog_find_server(c, key) : f->option ? catalog_find(c, f->option) : c->n;
+    size_t number;
+    return program_field(v->program, v->catalog, key, &number);
 }
-
-bool view_knows(const struct file_view *v, const char *key) { return program_field(v->program, v->catalog, key); }
 
 // ---- values of the file
 

@@ -117,13 +117,13 @@ static bool read_grammar(struct settings_reader *r, const cJSON *item)
 
 // ---- an object
 
-// Reads a key by its row.
-static bool read_field(struct settings_reader *r, const struct field_row *f, const cJSON *item)
+// Reads a key by its row. number: of the parameter that it sets.
+static bool read_field(struct settings_reader *r, const struct field_row *f, size_t number, const cJSON *item)
 {
     switch (f->form) {
     case FIELD_NUMBER:
     case FIELD_SAMPLER:
-        return read_field_number(r, f, item);
+        return read_field_number(r, f, number, item);
     case FIELD_SEED:
         return read_seed(r, item);
     case FIELD_ORDER:
@@ -166,7 +166,8 @@ static bool read_one_key(struct settings_reader *r, const cJSON *item)
 {
     struct file_view *const v = &r->view;
     const struct program *const p = v->program;
-    const struct field_row *const f = program_field(p, v->catalog, item->string);
+    size_t number;
+    const struct field_row *const f = program_field(p, v->catalog, item->string, &number);
     if (cJSON_IsNull(item) || (f && f->form == FIELD_OTHER))
         return true;
     if (p->key && p->key(v, item))
@@ -180,11 +181,10 @@ static bool read_one_key(struct settings_reader *r, const cJSON *item)
             view_name(f ? &v->ignored : &v->unknown, item->string);
         return true;
     }
-    const size_t number = field_number(f, v->catalog, item->string);
     const char *const option = number < v->catalog->n ? v->catalog->param[number]->flag : f->option;
     if (option && f->form != FIELD_SEED && r->target->takes && !r->target->takes(r->to, option, item->string, v->e))
         return false;
-    return read_field(r, f, item);
+    return read_field(r, f, number, item);
 }
 
 // Does what the hooks said. False with *e.
@@ -201,7 +201,9 @@ static bool take_said(struct settings_reader *r)
             char key[40] = "";
             strncat(key, said->key, sizeof key - 1);
             item.string = key;
-            ok = read_field(r, program_field(v->program, v->catalog, said->key), &item);
+            size_t number;
+            const struct field_row *const f = program_field(v->program, v->catalog, said->key, &number);
+            ok = read_field(r, f, number, &item);
         }
         free(said->text);
     }

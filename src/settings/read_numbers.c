@@ -25,10 +25,9 @@ static bool switches_on(const struct field_row *f, const struct param *p, double
 
 // Reads a number or a flag. A whole number loses the point
 // that some programs write.
-static bool read_typed_number(struct settings_reader *r, const struct field_row *f, const cJSON *item)
+static bool read_typed_number(struct settings_reader *r, const struct field_row *f, size_t number, const cJSON *item)
 {
     struct file_view *const v = &r->view;
-    const size_t number = field_number(f, v->catalog, item->string);
     const struct param *const p = number < v->catalog->n ? v->catalog->param[number] : NULL;
     const char *const option = p ? p->flag : f->option;
     const bool flag = p && p->type == PARAM_FLAG;
@@ -155,15 +154,17 @@ static bool read_server_param(const struct settings_reader *r, size_t number, co
         return true; // the value before the file stays
     const bool no_int = row->type == PARAM_INT && (x < INT32_MIN || x > INT32_MAX);
     // An engine's own range holds in place of the server's.
-    return (no_int || engine_has_range(r->view.engine, row->flag) || server_range(row, item->string, &x, r->view.e)) &&
-           r->target->value(r->to, number, x, number_as_written(item, x, text), r->view.e);
+    if (!no_int && !engine_has_range(r->view.engine, row->flag) && !server_range(row, item->string, &x, r->view.e))
+        return false;
+    return r->target->value(r->to, number, x, "", r->view.e) ||
+           r->target->value(r->to, number, x, number_as_written(item, x, text),
+                            r->view.e); // only a message needs the text
 }
 
-bool read_field_number(struct settings_reader *r, const struct field_row *f, const cJSON *item)
+bool read_field_number(struct settings_reader *r, const struct field_row *f, size_t number, const cJSON *item)
 {
     if (!reads_as_server(r))
-        return read_typed_number(r, f, item);
-    const size_t number = field_number(f, r->view.catalog, item->string);
+        return read_typed_number(r, f, number, item);
     return number < r->view.catalog->n ? read_server_param(r, number, item) : read_server_whole(r, f->option, item);
 }
 

@@ -137,8 +137,8 @@ static bool check_grammar(const struct change *ch)
     const struct parts *const p = &ch->draft.parts;
     const struct catalog *const c = &ch->draft.of->catalog;
     for (const cJSON *item = ch->params->child; item && p->rules; item = item->next) {
-        const struct field_row *const f = program_field(&program_sampl, c, item->string);
-        const size_t number = f ? field_number(f, c, item->string) : c->n;
+        size_t number;
+        program_field(&program_sampl, c, item->string, &number);
         if (number < c->n && !cJSON_IsNull(item) &&
             engine_has_free(p->engine, c->param[number]->flag, strlen(c->param[number]->flag)))
             return err_set(ch->e, STATUS_USAGE, "engine %s has no stage for %s under a grammar", p->engine->name,
