@@ -74,6 +74,7 @@ OpenAI|openai.json|{"model":"m","prompt":"x"}
 text-generation-webui|webui.yaml|temperature: 1
 TabbyAPI|tabby.yaml|temperature: {"override": 1}
 TGI|tgi.json|{"inputs":"x","parameters":{"do_sample":true}}
+Open-WebUI|webui.json|{"id":"m","params":{"temperature":0.8}}
 bare|bare.json|{"temperature":0.8}
 llama.cpp|llama.ini|port = 8080
 END

@@ -102,13 +102,49 @@ static bool find_program(struct file_view *v, const char *from, struct err *e)
            (!v->failed && err_set(e, STATUS_USAGE, "the file has no settings of %s", v->program->name));
 }
 
+// Returns true if an element of an array is the one that is named: by its number or text `id`, or by its name.
+static bool is_named(const cJSON *element, const char *name)
+{
+    const cJSON *const id = json_member(element, "id");
+    const char *const called = cJSON_GetStringValue(json_member(element, "name"));
+    return (id && id->valuestring && !strcmp(id->valuestring, name)) || (called && !strcmp(called, name));
+}
+
+// Sets v->root to the element of an array that `section` names, or the only one: of /slots, of an export of models.
+// Another file has no sections. False with *e.
+static bool unpack(struct file_view *v, const char *section, struct err *e)
+{
+    const cJSON *element, *found = NULL;
+    size_t n = 0;
+    if (cJSON_HasObjectItem(v->root, "ini"))
+        return true;
+    if (!cJSON_IsArray(v->root))
+        return !section || err_set(e, STATUS_USAGE, "only an ini of llama.cpp's and an array have parts such as '%.*s'",
+                                   err_clip(section, 40), section);
+    cJSON_ArrayForEach(element, v->root)
+    {
+        if (cJSON_IsObject(element) && (!section || is_named(element, section))) {
+            found = element;
+            n++;
+        }
+    }
+    if (n == 1)
+        v->root = found;
+    return n == 1 || err_set(e, STATUS_USAGE, "%zu elements of the array fit; FILE:ID or FILE:NAME chooses one", n);
+}
+
 // Reads the settings of the file v->root. False with *e.
 static bool read_root(struct settings_reader *r, struct foreign *f, const char *from, const struct engine *typed,
                       struct err *e)
 {
     struct file_view *const v = &r->view;
-    if (cJSON_HasObjectItem(v->root, "model_param"))
+    const cJSON *const defaults = json_member(v->root, "gendefaults");
+    if (cJSON_HasObjectItem(v->root, "model_param") && !(cJSON_IsObject(defaults) && defaults->child))
         return err_set(e, STATUS_USAGE, "a .kcpps file says how KoboldCpp is started, not how it samples");
+    if (cJSON_HasObjectItem(v->root, "model_param")) {
+        v->root = defaults;
+        from = from ? from : "KoboldCpp";
+    }
     if (!find_program(v, from, e))
         return false;
     const struct program *const p = v->program;
@@ -175,7 +211,8 @@ bool foreign_read(struct args *a, const char *path, const char *text, size_t len
                                 .target = &target,
                                 .to = &f,
                                 .vocab = args_name_vocab(a)};
-    const bool ok = root && read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
+    const bool ok =
+        root && unpack(&r.view, section, e) && read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
     cJSON_Delete(root);
     view_free(&r.view);
     return ok;

@@ -404,7 +404,7 @@ bool notation_is_ini(const char *text) { return notation_of(text) == &ini; }
 static cJSON *read_tree(const char *text, size_t len, const char *section, struct err *e)
 {
     const struct notation *const known = notation_of(text), *const notation = known || !section ? known : &ini;
-    if (section && notation != &ini) {
+    if (section && notation != &ini && notation != &json) {
         err_set(e, STATUS_USAGE, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(section, 40),
                 section);
         return NULL;

@@ -38,13 +38,14 @@ static const struct field_row fields[] = {
     {NULL},
 };
 
-// Finds the settings that a reply echoes, or those that /props shows.
+// Finds the settings that a reply echoes, or those that /props shows, or those of a slot of /slots.
 static bool find_echo(struct file_view *v)
 {
     const cJSON *const props = json_member(v->root, "default_generation_settings");
     const cJSON *const of_reply = json_member(v->root, "generation_settings");
     const cJSON *const params = json_member(props, "params");
-    v->settings = of_reply ? of_reply : params ? params : props;
+    const cJSON *const of_slot = has_key(v->root, "is_processing") ? json_member(v->root, "params") : NULL;
+    v->settings = of_reply ? of_reply : params ? params : props ? props : of_slot;
     return v->settings;
 }
 
