@@ -180,10 +180,14 @@ static bool keep_said(struct args *a, const char *path, struct file_view *v, str
     builder_string(&v->unsupported, "");
     builder_string(&v->note, "");
     struct builder named = {0};
-    if (!strncmp(v->program->reads, "an ", strlen("an "))) // of no one program
-        builder_string(&named, v->program->reads);
-    else
-        builder_format(&named, "%s's %s (%s)", v->program->name, v->program->reads, v->program->as_of);
+    const char *const name = v->program->name, *const reads = v->program->reads;
+    const bool alone =
+        !strncmp(reads, "an ", strlen("an ")); // it says whose file it is, or that it is of no one program
+    builder_format(&named, "%s%s%s (%s)", alone ? "" : name,
+                   alone                           ? ""
+                   : name[strlen(name) - 1] == 's' ? "' "
+                                                   : "'s ",
+                   reads, v->program->as_of);
     const char *const said[SAID] = {path, v->unsupported.text, v->note.text, v->with_prompt ? v->with_prompt : "",
                                     v->program->whole ? "" : named.text};
     bool ok = true;

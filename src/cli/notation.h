@@ -14,8 +14,8 @@ bool notation_is_ini(const char *text);
 // cJSON_Raw, spelt as they are. The tree of YAML or a Modelfile is an object with one member, "yaml" or "options",
 // that holds the settings. That of an ini is {"ini": {SECTION: {KEY: TEXT}}, "section": NAME, "cut": [KEY, ...]}: the
 // section "default" has what stands before the sections, NAME is `section`, and "cut" has the keys whose values end at
-// a comment without a blank before it. section: NULL if none is named; not of JSON. NULL with *e if the text is not in its notation,
-// or memory is short.
+// a comment without a blank before it. section: NULL if none is named; that of JSON is the caller's. NULL with *e if
+// the text is not in its notation, or memory is short.
 cJSON *notation_read(const char *text, size_t len, const char *section, struct err *e);
 
 #endif

@@ -74,7 +74,7 @@ static void finish(struct file_view *v)
 
 const struct program program_llama_reply = {
     .name = "llama-server-reply",
-    .reads = "reply",
+    .reads = "an echo of llama-server's settings",
     .as_of = "v0.5.0",
     .source = "tools/server/server-task.cpp",
     .find = find_echo,

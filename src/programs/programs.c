@@ -47,6 +47,8 @@ static bool has_mark(struct file_view *v, const struct program *p)
     v->settings = p->member ? json_member(v->root, p->member) : v->root;
     if (p->member && cJSON_IsObject(v->settings))
         return true;
+    if (p->member)
+        v->settings = v->root;
     if (p->find && p->find(v))
         return !v->settings || cJSON_IsObject(v->settings);
     for (size_t i = 0; i < sizeof p->marks / sizeof *p->marks && p->marks[i][0]; i++)

@@ -6,7 +6,9 @@
 static const struct field_row fields[] = {
     {"do_sample dynamic_temperature temperature_last dynatemp_low dynatemp_high sampler_priority truncation_length "
      "max_* auto_max_new_tokens add_bos_token skip_special_tokens ban_eos_token_* prompt_lookup_num_tokens "
-     "static_cache stream",
+     "static_cache stream prompt messages "
+     "mode character instruction_template* preset name* context greeting user* bot_name stop n model "
+     "custom_stopping_strings logprobs",
      .form = FIELD_OTHER},
     {"temperature", "temp", OFF_AT(1)},
     {"top_k", "top-k"},
