@@ -470,10 +470,13 @@ def printed(case):
                                cwd=case.dir, capture_output=True, check=True)
         words = split.stdout.decode().split("\0")[:-1]
     read = case.run(*words, *case.vocab, "--print-chain")
+    if form == "server" and read.status == 2 and " is out of range" in read.err: # llama-server refuses the number, too
+        raise Passed("refused")
     chains = [re.sub(r" \((command line|preset|neutral|model)\)", "", run.out.decode()) for run in (shown, read)]
     if foreign:
         chains = [re.sub(r"(?m)^\S+ +off .*\n", "", chain) for chain in chains]
-    same(f"the chain by way of {form}", *chains, shown, saved, read)
+    if form != "server": # which clamps numbers: a temperature of -1 is 0, and chooses the same tokens
+        same(f"the chain by way of {form}", *chains, shown, saved, read)
     # A row's parameter may add its sampler to the default chain, but not to the printed one, which names its samplers.
     options = {value: key for key, value in IN_PARAMS.items()}
     given = [options.get(name, name).replace("_", "-") for row in case.rows.members or [] for name in row.get("params", {})]
