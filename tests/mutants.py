@@ -4,8 +4,9 @@
 
 First, a copy of the tree is built with cover.c, and each bats file runs once, to record the lines that each test reaches. Then each mutant
 is built in a copy, and the tests that reach its line run, the fastest first, until one fails. JOBS=2 mutants run at a time. LIMIT=300 runs
-only the fastest tests of a mutant, 300 seconds in total. Mutants that no test detects are listed, and the program ends with status 1,
-unless mutants.tsv has the reason why no test can detect them.
+only the fastest tests of a mutant, 300 seconds in total. The tests run in their short form, as in `make check`, and then, if no test fails,
+in the form of `make check-all`: the last lines say how many mutants each form finds. Mutants that no test detects are listed, and the program
+ends with status 1, unless mutants.tsv has the reason why no test can detect them.
 
 Recorded lines and detected mutants stay in build/mutants, from where a stopped run continues. The mutants of a SEED depend only on the
 text of the changed lines, so that they are mostly the same after a change elsewhere."""
@@ -73,11 +74,11 @@ def candidates(path):
             yield number, line, re.match(r"\s*", line).group() + ";"
 
 
-def run_bats(tree, build, files, names=(), cover=None, limit=None):
+def run_bats(tree, build, files, names=(), cover=None, limit=None, short=False):
     """Runs bats files of a copy, or only their tests of these names, and yields each result: (passed, number, name, seconds). The run ends
-    when the caller stops iterating."""
+    when the caller stops iterating. short: in the form of `make check`."""
     env = {**ENV, "SAMPL": str(tree / build / "sampl"), "UNITS": str(tree / build / "unit"), **({"SAMPL_COVER": str(cover)} if cover else {}),
-           "SAMPL_TEST_STEP": str(SHORT if cover and "units" in files else STEP)}
+           **({"SAMPL_TEST_SHORT": "yes"} if short else {"SAMPL_TEST_STEP": str(SHORT if cover and "units" in files else STEP)})}
     some = ["-f", "^(" + "|".join(re.sub(r"([][\\.*^$+?(){}|])", r"\\\1", name) for name in names) + ")$"] if names else []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tmp, subprocess.Popen(
         ["bats", "--tap", "--timing", *some, *(f"tests/{file}.bats" for file in files)], cwd=tree, env={**env, "TMPDIR": tmp},
@@ -172,7 +173,7 @@ def learn():
         for seen in folder.iterdir():
             number, program = seen.name.split(".", 1)
             ran = [m.start() for m in re.finditer(rb"[^\0]", seen.read_bytes())]
-            for file, line in set().union(*(blocks[program].get(at, ()) for at in ran)):
+            for file, line in set().union(*(blocks.get(program, {}).get(at, ()) for at in ran)):
                 if line in moved(file)[1]:
                     reached[f"{file}:{moved(file)[1][line]}"].update(cases if number == "0" else {int(number)} & cases.keys())
         shutil.rmtree(folder)
@@ -215,9 +216,9 @@ def key(mutant):
 
 
 @functools.cache
-def sound(file, name):
+def sound(file, name, short):
     """Returns whether the test passes without a change."""
-    return all(passed for passed, *_ in run_bats(TREE, "base", [file], [name]))
+    return all(passed for passed, *_ in run_bats(TREE, "base", [file], [name], short=short))
 
 
 def judge(tree, mutant, reached, seconds):
@@ -241,20 +242,29 @@ def judge(tree, mutant, reached, seconds):
             return "no C"
         if (tree / "build" / "sampl").read_bytes() == (TREE / "base" / "sampl").read_bytes():
             return "no other code"
-        begin, some = 0, FIRST
-        while begin < len(cases):
-            part = cases[begin : begin + some]
-            files = list(dict.fromkeys(name for name, _ in part))
-            if "units" in files:
-                make(tree, "units")
-            for passed, _, name, _ in run_bats(tree, "build", files, [name for _, name in part], limit=120 + 10 * sum(seconds[c] for c in part)):
-                # The failure may be that of setup_file.
-                if not passed and all(sound(*c) for c in part if c[1] == name or name == "setup_file failed"):
-                    return f"killed by {', '.join(c[0] for c in part if c[1] == name) or 'some'}.bats: {name}"
-            begin, some = begin + some, some * 4
+        for short in (True, False):
+            killer = killed_by(tree, cases, seconds, short)
+            if killer:
+                return f"killed by {'the short suite' if short else 'the whole suite only'}: {killer}"
         return f"survived {len(cases)} cases" + (f" of {len(every)}" if len(cases) < len(every) else "")
     finally:
         path.write_text(text)
+
+
+def killed_by(tree, cases, seconds, short):
+    """Runs the tests, the first ones first, until one fails that passes without the mutant. Returns its file and name, or None."""
+    begin, some = 0, FIRST
+    while begin < len(cases):
+        part = cases[begin : begin + some]
+        files = list(dict.fromkeys(name for name, _ in part))
+        if "units" in files:
+            make(tree, "units")
+        for passed, _, name, _ in run_bats(tree, "build", files, [name for _, name in part], limit=120 + 10 * sum(seconds[c] for c in part), short=short):
+            # The failure may be that of setup_file.
+            if not passed and all(sound(*c, short) for c in part if c[1] == name or name == "setup_file failed"):
+                return f"{', '.join(c[0] for c in part if c[1] == name) or 'some'}.bats: {name}"
+        begin, some = begin + some, some * 4
+    return None
 
 
 def mirror(tree):
@@ -306,6 +316,8 @@ def main():
             with lock:
                 counts["at work"] -= 1
                 counts[verdict.split(":")[0].split(" ")[0]] += 1
+                if verdict.startswith("killed"):
+                    counts[verdict.split(":")[0]] += 1
                 print(f"{place[0]}: {line.strip()}\n    {changed.strip()}\n    {verdict}", flush=True)
                 if verdict.startswith("survived") and not why:
                     left.append("\t".join(key(mutant)))
@@ -316,6 +328,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         list(pool.map(work, trees))
     print(f"{counts['killed']} of {counts['killed'] + counts['survived']} mutants killed, {len(left)} survivors unexplained")
+    print(f"{counts['killed by the short suite']} by the short suite, {counts['killed by the whole suite only']} by the whole suite only")
     print(*left, *("mutants.tsv: no such line now: " + "\t".join(k) for k in stale), sep="\n")
     sys.exit(bool(left or stale))
 
