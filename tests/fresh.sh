@@ -9,10 +9,13 @@ system=${1:?usage: fresh.sh bookworm|trixie|testing}
 here=$PWD
 root=${FRESH_DIR:-${TMPDIR:-/var/tmp}}
 
-# not_here WHY: ends the script: this machine cannot try the system. The reason is also in build/fresh/SYSTEM.log.
+# What the system prints, and why it was not tried.
+log=$here/build/fresh/$system.log
+mkdir -p "${log%/*}"
+
+# not_here WHY: ends the script: this machine cannot try the system.
 not_here() {
-    mkdir -p build/fresh
-    echo "check-fresh: $system was not tried: $1" | tee "build/fresh/$system.log"
+    echo "check-fresh: $system was not tried: $1" | tee "$log"
     exit 77
 }
 
@@ -42,8 +45,7 @@ mirror=$(mirror)
 [ "$mirror" ] || not_here "apt's configuration names no mirror of Debian"
 proxy=$(apt-config dump --format '%v%n' Acquire::http::Proxy 2>/dev/null | head -1)
 [ -z "$proxy" ] || export http_proxy=$proxy
-debootstrap --variant=minbase "$system" "$root" "$mirror" >"$root.log" 2>&1 || { tail -5 "$root.log"; rm -f "$root.log"; not_here 'debootstrap failed'; }
-rm -f "$root.log"
+debootstrap --variant=minbase "$system" "$root" "$mirror" >"$log" 2>&1 || { tail -5 "$log"; not_here 'debootstrap failed'; }
 [ -z "$proxy" ] || echo "Acquire::http::Proxy \"$proxy\";" >"$root/etc/apt/apt.conf.d/00proxy"
 { mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev"; } || not_here 'proc and dev cannot be mounted'
 [ -e "$root/dev/pts/ptmx" ] || mount -t devpts devpts "$root/dev/pts" || not_here 'devpts cannot be mounted'
@@ -69,9 +71,9 @@ for name in demo test; do
     packages=$(command_of $name | sed -n "s/.*apt-get install -y \([^'&]*\).*/\1/p")
     [ "$packages" ] || { echo "check-fresh: README.md has no command that installs packages below <!-- $name -->"; exit 1; }
     for try in 1 2 3; do
-        inside "apt-get update -qq && apt-get install -y -qq --download-only $packages" >"$root/log" 2>&1 && break
-        if grep -E 'Unable to locate package|has no installation candidate' "$root/log"; then exit 1; fi
-        [ $try != 3 ] || { tail -5 "$root/log"; not_here 'its packages cannot be fetched'; }
+        inside "apt-get update -qq && apt-get install -y -qq --download-only $packages" >"$log" 2>&1 && break
+        if grep -E 'Unable to locate package|has no installation candidate' "$log"; then exit 1; fi
+        [ $try != 3 ] || { tail -5 "$log"; not_here 'its packages cannot be fetched'; }
         sleep 10
     done
 done
@@ -81,9 +83,9 @@ for name in demo test; do
     command=$(command_of $name)
     printf '\n$ %s\n' "$command"
     start=$SECONDS
-    inside "$command" >"$root/log" 2>&1 || { tail -60 "$root/log"; echo "check-fresh: $system: the README's command fails"; exit 1; }
-    grep -E '^not ok|# skip' "$root/log"
-    tail -3 "$root/log"
+    inside "$command" >"$log" 2>&1 || { grep -A 20 '^not ok' "$log"; tail -20 "$log"; echo "check-fresh: $system: the README's command fails"; exit 1; }
+    grep -E '^not ok|# skip' "$log"
+    tail -3 "$log"
     echo "($((SECONDS - start)) s)"
 done
 echo "check-fresh: $system: both commands of the README work"
