@@ -55,7 +55,7 @@ def reply_row:
     . as $r |
     { records: "objects", texts: "texts", ids: "ids", triples: "[logprob, id, text]", columns: "ids or texts", steps: "ids or texts" }[.form] as $form |
     [ (if .part == "prompt" then "the prompt" elif .part == "aside" then "beside the output" else "the output" end),
-      (.tokens // empty | "\($form) in \(paths($r))"),
+      (.tokens // empty | "\($form) in \(paths($r))\(if $r.token then ", inside \($r.token)" else "" end)"),
       (.lists // empty | "lists in \(paths($r))\(if $r.inner then ", inside \($r.inner)" else "" end)"),
       (.numbers // empty | "numbers in \(paths($r))"),
       (.starts // empty | "cut at \(paths($r))"),
@@ -68,7 +68,7 @@ def block_replies:
     ".Bl -tag -width 4n -compact",
     (.replies | kinds[] |
         ".It \(.[0].kind | mdoc)",
-        "recognised by \([.[].marker] | unique | join(" ") | split(" ") | join(" or ") | mdoc); ask with \([.[].request] | unique | join(" or ") | mdoc)",
+        "recognised by \([.[].marker] | unique | join(" ") | split(" ") | join(" or ") | mdoc)\([.[].request | select(.)] | unique | join(" or ") | if . == "" then "" else "; ask with \(.)" end | mdoc)",
         (.[0] | select(.each | not) | ".br", "such a reply lists no tokens"),
         (.[] | select(.each) | ".br", (reply_row | mdoc))),
     ".El";

@@ -248,7 +248,7 @@ lists() {
         # shellcheck disable=SC2086
         set -- $name
         lists a.safetensors "$1" "$2" '[2,3]' $ids "$3" "$4" '[2,3]' $numbers
-        lists b.safetensors "$3" "$4" '[2,3]' $numbers x F32 '[1,1,1,1]' 0 "$1" "$2" '[2,3]' $ids
+        lists b.safetensors "$3" "$4" '[2,3]' $numbers x F32 '[2,2,1,1]' 0,0,0,0 "$1" "$2" '[2,3]' $ids
         sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs a.safetensors | cmp - want
         sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs b.safetensors | cmp - want
         # shellcheck disable=SC2002
@@ -366,7 +366,7 @@ lists() {
     write -O safetensors -f f16 <"$AUSTEN" | cmp - want.safetensors
     printf '[1,2,3]\n[1,nan]\n' >rows
     run -1 --separate-stderr sampl --neutral --emit list=2 --on-error skip rows
-    [ "${lines[1]}" = '{"row":1,"ids":[],"logits":[],"error":"byte 11: no JSON number begins here"}' ]
+    [ "${lines[1]}" = '{"row":1,"ids":[],"logits":[],"error":"byte 11: '\''n'\'' where JSON expects a number: Python printed this, json.dumps writes JSON"}' ]
     run -0 --separate-stderr sampl --neutral --emit list=2 -O json <<<'[1,2,3]'
     [ "$stderr" = 'sampl: note: lists of 2 hold 0.9099 of the probability on average, 0.909 at least (row 0)' ]
 }

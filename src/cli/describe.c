@@ -199,6 +199,7 @@ static void describe_replies(struct dest *d)
         field_text(d, "each", k->each, true);
         field_text(d, "within", k->within, true);
         field_text(d, "tokens", k->tokens, true);
+        field_text(d, "token", k->token, true);
         field_text(d, "lists", k->lists, true);
         field_text(d, "inner", k->inner, true);
         field_text(d, "numbers", k->numbers, true);

@@ -2,6 +2,7 @@
 // The table of formats, and the choice among them for a file.
 #include "in/input.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { HEAD = 64 }; // bytes that a probe gets
@@ -31,6 +32,28 @@ static bool may_be_all(const struct source *s, const unsigned char *head, size_t
     return head[len - 1] == '\n' || ((memchr(head, ']', len) || memchr(head, '}', len)) && source_waits(s));
 }
 
+// The length of UTF-8's mark at the beginning of a text, as editors of Windows write it; 0: there is none.
+static size_t mark_length(const unsigned char *head, size_t len)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    return begins_with(head, len, mark) ? strlen(mark) : 0;
+}
+
+static bool is_text(const struct format *f) { return f->probe && !f->magic; }
+
+// Skips UTF-8's mark before a text. Waits for no byte behind one that differs from it.
+static bool skip_mark(struct source *s, const struct format *f, struct err *e)
+{
+    const unsigned char *head;
+    size_t len;
+    if (!is_text(f))
+        return true;
+    if (!source_peek(s, 1, &head, &len, e) || (len && *head == 0xef && !source_peek(s, 3, &head, &len, e)))
+        return false;
+    source_skip(s, mark_length(head, len));
+    return true;
+}
+
 // Finds the format by the first bytes, *len at *at; *f stays NULL if they do not tell. Reads HEAD bytes, or up to the
 // end of the input, or fewer if may_be_all.
 static bool by_content(struct source *s, const struct format **f, const unsigned char **at, size_t *len, struct err *e)
@@ -42,12 +65,17 @@ static bool by_content(struct source *s, const struct format **f, const unsigned
         if (*len < want || (*len < HEAD && may_be_all(s, head, *len)))
             break;
     }
+    const size_t mark = mark_length(head, *len);
     for (size_t i = 0; i < N_FORMATS && !*f; i++)
-        if (format_begins(formats[i], head, *len))
+        if (format_begins(formats[i], head, *len) ||
+            (mark && is_text(formats[i]) && format_begins(formats[i], head + mark, *len - mark)))
             *f = formats[i];
     *at = head;
     return true;
 }
+
+#define PICKLE "numpy.save(\"rows.npy\", pickle.load(open(\"FILE\", \"rb\"))) writes npy"
+#define UTF16  "iconv -f UTF-16 -t UTF-8 FILE | sampl"
 
 // Files that hold no rows, by their first bytes.
 static const struct {
@@ -60,6 +88,16 @@ static const struct {
     {"PK\3\4", "a zip archive (PK), as .npz and .pt are",
      "unzip -p FILE.npz NAME.npy | sampl, or save what torch loads as safetensors or npy"},
     {"\x80\x02", "a pickle (80 02), as old .pt are", "save what torch loads as safetensors or npy"},
+    {"\x80\x03", "a pickle (80 03)", PICKLE},
+    {"\x80\x04", "a pickle (80 04)", PICKLE},
+    {"\x80\x05", "a pickle (80 05)", PICKLE},
+    {"\x89HDF\r\n", "HDF5 (89 HDF)", "numpy.save(\"rows.npy\", h5py.File(\"FILE\")[\"NAME\"][:]) writes npy"},
+    {"ARROW1", "Arrow (ARROW1)", "write its rows as npy, safetensors or JSON arrays"},
+    {"SQLite format 3", "a data base of SQLite", "write its rows as npy, safetensors or JSON arrays"},
+    {"MATLAB 5.0 MAT-file", "a file of MATLAB",
+     "numpy.save(\"rows.npy\", scipy.io.loadmat(\"FILE\")[\"NAME\"]) writes npy"},
+    {"\xff\xfe", "UTF-16 (ff fe)", UTF16},
+    {"\xfe\xff", "UTF-16 (fe ff)", UTF16},
     {"GGUF", "a GGUF model", "it goes to --vocab; rows come from a run of it, see GETTING LOGITS in sampl-input(5)"},
     {"PAR1", "parquet (PAR1)", "write its rows as npy, safetensors or JSON arrays"},
 };
@@ -70,17 +108,45 @@ bool input_no_pointer(const unsigned char *head, size_t len, struct err *e)
            err_set(e, STATUS_DATA, "this is a Git LFS pointer; run git lfs pull");
 }
 
-// Returns whether a line of numbers with commas between them begins here.
-static bool is_number_line(const unsigned char *p, const unsigned char *end)
+// The numbers of a line of text. NUMBERS_NONE: it has other characters, too.
+enum number_line { NUMBERS_NONE, NUMBERS_ONE, NUMBERS_COMMAS, NUMBERS_BLANKS };
+
+static enum number_line read_number_line(const unsigned char *p, const unsigned char *end)
 {
-    const char *const numbers = "0123456789+-.eE, \t\r";
-    bool comma = false;
+    size_t n = 0;
+    bool comma = false, inside = false; // inside a number
     for (; p < end && *p != '\n'; p++) {
-        if (!*p || !strchr(numbers, *p))
-            return false;
+        if (!*p || !strchr("0123456789+-.eE, \t\r", *p))
+            return NUMBERS_NONE;
         comma = comma || *p == ',';
+        const bool digit = !strchr(", \t\r", *p);
+        n += digit && !inside;
+        inside = digit;
     }
-    return comma;
+    return comma ? NUMBERS_COMMAS : n > 1 ? NUMBERS_BLANKS : n ? NUMBERS_ONE : NUMBERS_NONE;
+}
+
+// Sets an error and returns false if lines of numbers begin here, perhaps behind a line of names.
+static bool no_columns(const unsigned char *head, size_t len, struct err *e)
+{
+    const unsigned char *const end = head + len, *const newline = len ? memchr(head, '\n', len) : NULL;
+    const enum number_line first = read_number_line(head, end),
+                           second = newline ? read_number_line(newline + 1, end) : NUMBERS_NONE;
+    if (first == NUMBERS_COMMAS || second == NUMBERS_COMMAS)
+        return err_set(e, STATUS_USAGE,
+                       "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
+    return !(first == NUMBERS_BLANKS || second == NUMBERS_BLANKS || (first == NUMBERS_ONE && second == first)) ||
+           err_set(e, STATUS_USAGE,
+                   "this looks like columns of numbers: numpy.save(\"rows.npy\", numpy.loadtxt(\"FILE\")) writes npy");
+}
+
+// Returns whether the text begins as Python prints an object: a name, and an opening parenthesis.
+static bool is_python_object(const unsigned char *p, const unsigned char *end)
+{
+    size_t n = 0;
+    while (p + n < end && (isalnum(p[n]) || p[n] == '_' || p[n] == '.'))
+        n++;
+    return n && isalpha(*p) && p + n < end && p[n] == '(';
 }
 
 // Sets an error and returns false if the first bytes are those of such a file. named: the file's name or --format says
@@ -93,10 +159,13 @@ static bool no_other(const unsigned char *head, size_t len, bool named, struct e
             return err_set(e, STATUS_USAGE, "this is %s: %s", others[i].name, others[i].remedy);
     if (named)
         return true;
-    const unsigned char *const end = head + len, *const newline = len ? memchr(head, '\n', len) : NULL;
-    return !(is_number_line(head, end) || (newline && is_number_line(newline + 1, end))) || // behind a line of names
-           err_set(e, STATUS_USAGE,
-                   "this looks like CSV: sed 's/.*/[&]/' FILE | sampl makes JSON rows of lines of numbers");
+    if (len > 3 && strchr("[{", head[0]) && !head[1] && !head[3])
+        return err_set(e, STATUS_USAGE, "this is %s: %s", "UTF-16", "iconv -f UTF-16LE -t UTF-8 FILE | sampl");
+    if (is_python_object(head, head + len))
+        return err_set(e, STATUS_USAGE,
+                       "this is how Python prints an object: numpy.save(\"rows.npy\", x), or json.dumps of lists and "
+                       "dicts, writes what sampl reads");
+    return no_columns(head, len, e);
 }
 
 static bool is_raw(const struct format *f) { return !f->magic && !f->probe; }
@@ -111,7 +180,7 @@ static bool format_by_name(const struct source *s, const struct format **f, cons
             if (!strcmp(dot, *ending))
                 *f = formats[i];
     const bool raw = *f && is_raw(*f);
-    if ((!*f || raw) && !no_other(head, len, raw, e))
+    if (!no_other(head, len, raw, e))
         return false;
     return *f || err_set(e, STATUS_USAGE, "cannot tell the format from content or name; give it with --format");
 }
@@ -131,6 +200,8 @@ bool format_choose(const struct input_config *c, struct source *s, const struct 
     if (!*f && !by_content(s, f, &head, &len, e))
         return false;
     if (!*f && len && (!input_no_pointer(head, len, e) || !format_by_name(s, f, head, len, e)))
+        return false;
+    if (*f && !skip_mark(s, *f, e))
         return false;
     if (*f && c->params && !(*f)->matrix)
         return err_set(e, STATUS_USAGE, "--params: the input is %s, whose rows have no lines of another file",

@@ -279,6 +279,19 @@ static bool next_value(struct json_rows *st, struct input_row *r, bool *end, str
     return json_read_value(&st->text, &st->value, e) || lose_row(st, r, e);
 }
 
+// Reads the next position of a reply. Arrays side by side may have the members of a JSON row; those that belong to one
+// row count only if they are one list.
+static bool next_position(struct json_rows *st, struct input_row *r, struct err *e)
+{
+    struct json_value *const v = &st->value;
+    if (!json_reply_next(&st->reply, st->config, r, e))
+        return false;
+    if (!v->paired)
+        return true;
+    return json_refuse_nul(v->tree, STATUS_DATA, e) && row_notes_sequence(&st->notes, v->tree, r, e) &&
+           (st->reply.n > 1 || row_notes_others(&st->notes, v->tree, v->text.text, v->text.len, r, e));
+}
+
 static bool next_json(void *self, struct source *s, const struct input_config *config, struct input_row *r, bool *end,
                       struct err *e)
 {
@@ -308,8 +321,7 @@ static bool next_json(void *self, struct source *s, const struct input_config *c
             return input_bad_row(r, config->n_vocab, e);
     }
     const bool lists = st->lists.next < st->lists.n;
-    return (lists ? json_lists_next(&st->lists, &st->notes, config, r, e)
-                  : json_reply_next(&st->reply, config, r, e)) ||
+    return (lists ? json_lists_next(&st->lists, &st->notes, config, r, e) : next_position(st, r, e)) ||
            input_bad_row(r, config->n_vocab, e);
 }
 

@@ -52,14 +52,18 @@ static bool holds_rows(const cJSON *tensor, struct matrix *m)
 {
     const struct tensor_type *const type = tensor_type_of(tensor);
     const cJSON *const shape = json_array(tensor, "shape");
-    const int dims = cJSON_GetArraySize(shape);
-    uint64_t dim[3] = {0};
+    int dims = cJSON_GetArraySize(shape), ones = 0; // ones: leading dimensions that are left out
+    uint64_t dim[3] = {0}, one = 1;
+    while (dims > 3 && safetensors_whole(shape, ones, &one) && one == 1) {
+        dims--;
+        ones++;
+    }
     if (!strcmp(tensor->string, METADATA) || !type || type->kind != TENSOR_REAL || dims > 3)
         return false;
     m->type = type->dtype;
     m->size = type->size;
     for (int i = 0; i < dims; i++)
-        if (!safetensors_whole(shape, i, &dim[i]))
+        if (!safetensors_whole(shape, i + ones, &dim[i]))
             return false;
     return matrix_set_shape(m, dim, (size_t)dims) == MATRIX_OK;
 }

@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-// Returns true if the value is an array of arrays.
-static bool is_nested(const cJSON *value) { return cJSON_IsArray(value) && cJSON_IsArray(value->child); }
+// Returns true if the value is an array of arrays, not of objects.
+static bool is_nested(const cJSON *value)
+{
+    return cJSON_IsArray(value) && cJSON_IsArray(value->child) && !cJSON_IsObject(value->child->child);
+}
 
 // Finds the member whose name `fits`: *member, NULL if there is none. Fails if there are two.
 static bool find_lists(const cJSON *object, bool (*fits)(const char *name), const cJSON **member, struct err *e)

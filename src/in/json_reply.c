@@ -82,7 +82,8 @@ static bool check_server_error(const cJSON *root, bool marked, struct err *e)
 {
     const char *const object = cJSON_GetStringValue(json_member(root, "object"));
     const cJSON *error = json_member(root, "error");
-    if (!error && object && !strcmp(object, "error")) // vLLM and SGLang
+    const char *const type = cJSON_GetStringValue(json_member(root, "type"));
+    if (!error && ((object && !strcmp(object, "error")) || (type && !strcmp(type, "error")))) // vLLM, SGLang; an event
         error = root;
     if (!error && !marked) // FastAPI, in front of many servers
         error = json_member(root, "detail");

@@ -45,7 +45,7 @@ struct json_reply {
 // the reply came as a part of a stream, "data: {...}". Fails with STATUS_DATA if value is no reply, or lists no tokens.
 bool json_reply_open(struct json_reply *reply, const struct json_value *value, bool part, struct err *e);
 
-// Is an object a part of a stream that may have no positions? NULL: no.
+// Returns whether an object is a part of a stream that may have no positions. NULL: no.
 bool json_reply_is_part(const struct cJSON *tree);
 
 // Reads the next position as a row; reply->next must be below reply->n. The row is valid until the next call.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -53,6 +54,20 @@ size_t json_peek(struct json_text *t, size_t want)
 
 uint64_t json_offset(const struct json_text *t) { return t->source->offset + (uint64_t)(t->p - t->origin); }
 
+bool json_is_python(const struct json_text *t)
+{
+    static const char *const words[] = {"None", "True", "False", "nan", "inf"};
+    const char *p = t->p;
+    p += p < t->end && *p == '-';
+    size_t n = 0;
+    while (p + n < t->end && (isalnum((unsigned char)p[n]) || p[n] == '_'))
+        n++;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (n == strlen(words[i]) && !memcmp(p, words[i], n))
+            return true;
+    return (p < t->end && *p == '\'') || (n && isalpha((unsigned char)*p) && p + n < t->end && p[n] == '(');
+}
+
 bool json_syntax(const struct json_text *t, const char *expected, struct err *e)
 {
     const uint64_t at = json_offset(t);
@@ -61,6 +76,10 @@ bool json_syntax(const struct json_text *t, const char *expected, struct err *e)
     if ((unsigned char)(*t->p - ' ') > '~' - ' ')
         return err_set(e, STATUS_DATA, "byte %" PRIu64 ": 0x%02x where JSON expects %s", at, (unsigned char)*t->p,
                        expected);
+    if (json_is_python(t) || (isdigit((unsigned char)*t->p) && !strcmp(expected, "a member's name")))
+        return err_set(e, STATUS_DATA,
+                       "byte %" PRIu64 ": '%c' where JSON expects %s: Python printed this, json.dumps writes JSON", at,
+                       *t->p, expected);
     return err_set(e, STATUS_DATA, "byte %" PRIu64 ": '%c' where JSON expects %s", at, *t->p, expected);
 }
 

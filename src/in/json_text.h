@@ -36,6 +36,9 @@ void json_skip_line(struct json_text *t);
 // Returns the offset of the current byte in the input.
 uint64_t json_offset(const struct json_text *t);
 
+// Returns whether the text goes on as Python prints what JSON does not have: 'text', None, True, nan, Logprob(...).
+bool json_is_python(const struct json_text *t);
+
 // Sets the error that `expected` should begin at the current byte. Returns false.
 bool json_syntax(const struct json_text *t, const char *expected, struct err *e);
 

@@ -6,6 +6,7 @@
 #include "json/json.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -42,6 +43,8 @@ static bool read_number(struct json_text *t, float *x, size_t i, struct err *e)
     const char *stop = json_number(t->p, t->p + len, &x[i]);
     if (!stop)
         stop = json_word(t->p, t->p + len, &x[i]);
+    if (!stop && json_is_python(t))
+        return json_syntax(t, "a number", e);
     if (!stop)
         return err_set(e, STATUS_DATA, "byte %" PRIu64 ": no JSON number begins here", json_offset(t));
     if (stop == t->p + MOST)
@@ -383,6 +386,23 @@ static bool read_members(struct json_text *t, struct json_value *v, struct err *
     return !t->failed;
 }
 
+// Returns whether a text holds, outside of strings, what Python prints and JSON does not have.
+static bool holds_python(const struct builder *text)
+{
+    struct json_text t = {.p = text->text, .end = text->text + text->len};
+    bool inside = false, word = false; // a string, a word
+    for (; t.p < t.end; t.p++) {
+        if (!inside && !word && json_is_python(&t))
+            return true;
+        word = isalnum((unsigned char)*t.p);
+        if (inside && *t.p == '\\')
+            t.p++;
+        else if (*t.p == '"')
+            inside = !inside;
+    }
+    return false;
+}
+
 static bool read_object(struct json_text *t, struct json_value *v, struct err *e)
 {
     const uint64_t begin = json_offset(t);
@@ -391,6 +411,10 @@ static bool read_object(struct json_text *t, struct json_value *v, struct err *e
     if (v->plane != PLANE_NONE && v->text.len == strlen(planes[v->plane]) + strlen("{:0}")) // no other member
         return true;
     v->tree = json_parse(v->text.text, v->text.len, JSON_LOOSE, e);
+    if (!v->tree && e->status == STATUS_USAGE && holds_python(&v->text))
+        return err_set(e, STATUS_DATA,
+                       "byte %" PRIu64 ": the object that begins here was printed by Python; json.dumps writes JSON",
+                       begin);
     if (!v->tree && e->status == STATUS_USAGE)
         err_set(e, STATUS_DATA, "byte %" PRIu64 ": the object that begins here is not valid JSON", begin);
     return v->tree;
@@ -429,7 +453,8 @@ bool json_value_pair(struct json_value *v, struct err *e)
     char name[16];
     for (size_t i = 0; i < sizeof names / sizeof *names && !ids && v->plane != PLANE_NONE && !v->has_ids; i++)
         ids = json_array(v->tree, names[i]);
-    if (!ids || !(cJSON_IsNumber(ids->child) || cJSON_IsString(ids->child)))
+    v->paired = ids && v->row.n && (cJSON_IsNumber(ids->child) || cJSON_IsString(ids->child));
+    if (!v->paired)
         return true;
     const size_t len = strlen(planes[v->plane]) - 2; // without quotes
     memcpy(name, planes[v->plane] + 1, len);

@@ -29,6 +29,7 @@ struct json_value {
     struct sparse row; // the numbers; and the ids, if any
     bool has_ids;
     size_t n_ids;
+    bool paired;         // json_value_pair has moved the numbers to the tree
     struct builder text; // the object as text, with 0 in place of each array of numbers or ids
     struct cJSON
         *tree; // the parsed text, until the next value is read; NULL for an array, or an object of numbers only

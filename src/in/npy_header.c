@@ -47,12 +47,14 @@ static bool shape(struct npy_header *h)
         if (!isdigit((unsigned char)*h->p))
             return false;
         const uint64_t v = strtoull(h->p, &h->p, 10);
-        if (h->dims < 3)
+        if (h->dims < NPY_DIMS)
             h->dim[h->dims] = v;
         h->dims++;
         if (!accept_word(h, ",") && next_byte(h) != ')')
             return false;
     }
+    while (h->dims > 3 && h->dims <= NPY_DIMS && h->dim[0] == 1)
+        memmove(h->dim, h->dim + 1, --h->dims * sizeof *h->dim);
     h->p++;
     h->shape_len = (int)(h->p - h->shape);
     return true;

@@ -7,6 +7,8 @@
 
 enum { NPY_HEADER_MAX = 10000 }; // bytes; numpy reads no longer header either
 
+enum { NPY_DIMS = 8 };
+
 struct npy_header {
     char text[NPY_HEADER_MAX + 1]; // the dict, NUL-terminated
     char *p;                       // the current character
@@ -14,8 +16,8 @@ struct npy_header {
     const char *descr, *shape;     // the values in text; NULL before they are read
     int shape_len;
     bool fortran, has_fortran; // the value, and whether it was read
-    uint64_t dim[3];           // the first dimensions
-    size_t dims;               // number of dimensions, perhaps above 3
+    uint64_t dim[NPY_DIMS];    // the first dimensions
+    size_t dims;               // number of dimensions; leading ones are left out until three are left
 };
 
 // The arguments that '%.*s' needs to show the shape.

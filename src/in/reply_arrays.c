@@ -62,16 +62,18 @@ static struct arrays find_arrays(const struct json_reply *reply, const struct re
 
 static bool has_columns(const struct reply_shape *k) { return k->form == TOKEN_COLUMNS || k->form == TOKEN_STEPS; }
 
-// Does the first element of the arrays look as the shape has it?
+// Returns whether the first element of the arrays looks as the shape has it.
 static bool fits(const struct reply_shape *k, const struct arrays *a)
 {
     const cJSON *first = a->one || !a->main ? a->main : a->main->child;
     while (!a->one && cJSON_IsNull(first))
         first = first->next;
     if (has_columns(k))
-        return a->numbers && (cJSON_IsNumber(first) || cJSON_IsString(first));
+        return cJSON_IsArray(a->numbers) && (!a->starts || cJSON_IsArray(a->starts)) &&
+               (cJSON_IsNumber(first) || cJSON_IsString(first));
     if (k->form == TOKEN_ID) // an array of nulls has positions, which lack lists
         return cJSON_IsObject(first) || (a->main && !first);
+    first = k->token ? reply_path(first, k->token) : first;
     if (k->form == TOKEN_RECORD)
         return cJSON_IsObject(first) && (a->lists || reply_named(first, reply_names.number) ||
                                          reply_named(first, reply_names.list) || reply_named(first, reply_names.text));
@@ -137,16 +139,16 @@ static const cJSON *element_at(const struct arrays *a, const cJSON *array, size_
 }
 
 // Returns the list of a position: the element of the lists, or what the chosen token holds; NULL if there is none.
-static const cJSON *list_of(const struct reply_shape *k, const cJSON *list, const cJSON *token)
+static const cJSON *list_of(const struct reply_shape *k, const struct arrays *a, const cJSON *list, const cJSON *token)
 {
-    if (!k->lists)
+    if (!a->lists)
         list = reply_named(token, reply_names.list);
     else if (k->inner)
         list = reply_path(list, k->inner);
     return (cJSON_IsArray(list) || cJSON_IsObject(list)) && list->child ? list : NULL;
 }
 
-// Has a chosen token a number?
+// Returns whether a chosen token has a number.
 static bool has_number(const struct reply_shape *k, const struct reply_position *p)
 {
     struct reply_token t = {.logit = p->logit};
@@ -172,8 +174,8 @@ static bool add_elements(struct json_reply *reply, const struct reply_shape *k, 
     for (size_t index = begin; (a->tokens ? token : list) && index < end; index++) {
         struct reply_position at = *p;
         at.shape = k;
-        at.list = list_of(k, list, token);
-        at.chosen = token;
+        at.list = list_of(k, a, list, token);
+        at.chosen = k->token ? reply_path(token, k->token) : token;
         at.logit = (float)cJSON_GetNumberValue(number);
         at.id = json_id(id);
         if (k->form == TOKEN_ID && k->order != ORDER_ON && at.id < 0 && at.list && at.list->child->string)

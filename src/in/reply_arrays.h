@@ -5,7 +5,7 @@
 
 #include "in/reply_position.h"
 
-// Has the object arrays of this shape? bare: the object is what `within` leads to.
+// Returns whether the object has arrays of this shape. bare: the object is what `within` leads to.
 bool reply_arrays_fit(const struct json_reply *reply, const struct reply_shape *k, const cJSON *object, bool bare);
 
 // Adds their positions, if the object has such arrays. Each begins as a copy of p; only the first may begin a sequence,

@@ -45,6 +45,9 @@ static bool read_chosen(const struct reply_position *p, struct reply_token *chos
         chosen->id = p->id;
     if (!isnan(p->logit))
         chosen->logit = p->logit;
+    if (!p->list && chosen->logit > 0.0f && !p->logits)
+        return err_set(e, STATUS_DATA, "position %zu of the reply: its log-probability is %g, above 0", p->index,
+                       (double)chosen->logit);
     return true;
 }
 
@@ -60,8 +63,19 @@ static bool check_list(const struct json_reply *reply, const struct input_config
                        "position %zu of the reply has no list of tokens, as others have: a server that drafts tokens "
                        "lists none for those that it accepts from the draft",
                        p->index);
-    return (config->chosen_only && !reply->listed && chosen->logit > -INFINITY) ||
-           err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
+    if (config->chosen_only && !reply->listed && chosen->logit > -INFINITY && chosen->logit <= -9999.0f)
+        return err_set(e, STATUS_DATA,
+                       "position %zu of the reply: its log-probability is %g, which stands for an unknown number",
+                       p->index, (double)chosen->logit);
+    if (config->chosen_only && !reply->listed && chosen->logit > -INFINITY)
+        return true;
+    if (!p->shape->request)
+        return err_set(
+            e, STATUS_DATA,
+            "position %zu of the reply has no list of tokens: the server lists none, only --emit score reads "
+            "its reply",
+            p->index);
+    return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
                    p->index, p->shape->request);
 }
 

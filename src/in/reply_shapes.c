@@ -19,6 +19,7 @@ static const char request_llama[] = "\"n_probs\": N", request_chat[] = "\"logpro
 // Field names are those of llama-server (its README; server-task.cpp), OpenAI's API reference, vLLM (protocol.py,
 // outputs.py, logprobs.py), SGLang (meta_info), Gemini (GenerateContentResponse) and Ollama (api/types.go). The order
 // matters where a reply has several markers.
+static const char bedrock[] = "vLLM, a prompt; Bedrock";
 static const char openai[] = "OpenAI, vLLM";
 #define KIND(name, path, types, ask) .kind = name, .marker = path, .type = types, .request = ask
 #define LLAMA(path, types)           KIND("llama-server", path, types, request_llama), .each = "."
@@ -33,8 +34,9 @@ static const char openai[] = "OpenAI, vLLM";
     .part = PART_BOTH, .form = TOKEN_TEXT, .within = "logprobs", .tokens = "tokens", .lists = "top_logprobs", \
     .numbers = "token_logprobs", .ids = "token_ids logprobs.token_ids"
 #define SGLANG KIND("SGLang", "meta_info", cJSON_Object, request_sglang)
-#define KOBOLD KIND("KoboldCpp", "results", cJSON_Array, request_chat), .order = ORDER_EACH, .each = "results[]"
-#define TGI    KIND("Text Generation Inference", "details", cJSON_Object, request_tgi)
+#define KOBOLD \
+    KIND("KoboldCpp, watsonx", "results", cJSON_Array, request_chat), .order = ORDER_EACH, .each = "results[]"
+#define TGI KIND("Text Generation Inference", "details", cJSON_Object, request_tgi)
 
 const struct reply_shape reply_shapes[] = {
     {LLAMA("completion_probabilities", cJSON_Array), .tokens = "completion_probabilities"},
@@ -46,6 +48,8 @@ const struct reply_shape reply_shapes[] = {
     {VLLM, PROMPT, FLAT, .each = ".", .within = "prompt_logprobs"},
     {OUTPUTS, .form = TOKEN_ID, .lists = "logprobs"},
     {OUTPUTS, FLAT, .within = "logprobs"},
+    {KIND("outputs with records", "outputs[].logprobs", cJSON_Array, request_chat), .order = ORDER_EACH,
+     .each = "outputs[]", .tokens = "logprobs"},
 
     {OPENAI(request_prompt), PROMPT, .form = TOKEN_ID, .each = ".", .lists = "prompt_logprobs"},
     {CHOICES(request_prompt), PROMPT, .form = TOKEN_ID, .lists = "prompt_logprobs"},
@@ -54,17 +58,23 @@ const struct reply_shape reply_shapes[] = {
     {CHOICES(request_chat), .part = PART_ASIDE, .within = "logprobs", .tokens = "refusal"},
     {CHOICES(request_chat), .tokens = "logprobs", .ids = "token_ids"},
     {KIND(openai, "choices[].text", cJSON_String, request_legacy), .order = ORDER_EACH, .each = "choices[]", LEGACY},
+    {CHOICES(request_legacy), .part = PART_BOTH, .form = TOKEN_STEPS, .tokens = "token_ids",
+     .numbers = "logprobs.token_logprobs"},
 
-    {KIND("vLLM, a prompt", "prompt_logprobs", cJSON_Array, request_prompt), PROMPT, .form = TOKEN_ID, .each = ".",
+    {KIND(bedrock, "prompt_logprobs", cJSON_Array, request_prompt), PROMPT, .form = TOKEN_ID, .each = ".",
      .lists = "prompt_logprobs"},
+    {KIND(bedrock, "prompt_logprobs", cJSON_Array, request_prompt), .form = TOKEN_ID, .each = ".", .lists = "logprobs",
+     .ids = "token_ids"},
 
     {SGLANG, .part = PART_PROMPT, .form = TOKEN_TRIPLE, .each = ".", .within = "meta_info",
-     .tokens = "input_token_logprobs", .lists = "input_top_logprobs"},
-    {SGLANG, .form = TOKEN_TRIPLE, .each = ".", .within = "meta_info", .tokens = "output_token_logprobs",
-     .lists = "output_top_logprobs"},
+     .tokens = "input_token_logprobs prefill_token_logprobs", .lists = "input_top_logprobs prefill_top_logprobs"},
+    {SGLANG, .form = TOKEN_TRIPLE, .each = ".", .within = "meta_info",
+     .tokens = "output_token_logprobs decode_token_logprobs", .lists = "output_top_logprobs decode_top_logprobs"},
 
+    {KOBOLD, .part = PART_PROMPT, .tokens = "input_tokens"},
     {KOBOLD, .within = "logprobs", .tokens = "content"},
     {KOBOLD, LEGACY},
+    {KOBOLD, .tokens = "generated_tokens"},
 
     {KIND("Text Generation Inference, streams", "token", cJSON_Object, request_tgi), .order = ORDER_ON, .each = ".",
      .tokens = "token", .lists = "top_tokens"},
@@ -79,8 +89,15 @@ const struct reply_shape reply_shapes[] = {
      .within = "logprobsResult logprobs_result", .tokens = "chosenCandidates chosen_candidates",
      .lists = "topCandidates top_candidates", .inner = "candidates"},
 
-    {KIND("Cohere", "logprobs[].token_ids", cJSON_Array, "nothing: it lists none"), .form = TOKEN_STEPS,
-     .each = "logprobs[]", .tokens = "token_ids", .numbers = "logprobs"},
+    {KIND("AI21", "completions[].data.tokens", cJSON_Array, "\"topKReturn\": N"), .part = PART_PROMPT, .each = "prompt",
+     .tokens = "tokens", .token = "generatedToken"},
+    {KIND("AI21", "completions[].data.tokens", cJSON_Array, "\"topKReturn\": N"), .order = ORDER_EACH,
+     .each = "completions[].data", .tokens = "tokens", .token = "generatedToken"},
+    {KIND("Aleph Alpha", "completions[].log_probs", cJSON_Array, "\"log_probs\": N"), .order = ORDER_EACH,
+     .form = TOKEN_TEXT, .each = "completions[]", .tokens = "completion_tokens", .lists = "log_probs"},
+
+    {KIND("Cohere", "logprobs[].token_ids", cJSON_Array, NULL), .form = TOKEN_STEPS, .each = "logprobs[]",
+     .tokens = "token_ids", .numbers = "logprobs"},
 
     {KIND("vLLM, CompletionOutput", "logprobs[].#", cJSON_Object | cJSON_Number, request_python), .form = TOKEN_ID,
      .each = ".", .lists = "logprobs", .ids = "token_ids"},
@@ -90,8 +107,14 @@ const struct reply_shape reply_shapes[] = {
      .form = TOKEN_COLUMNS, .each = ".", .tokens = "token_ids indices tokens",
      .numbers = "logprobs log_probs probs logits", .starts = "start_indices"},
 
-    {KIND("Ollama", "logprobs", cJSON_Array, request_chat), .each = ".", .tokens = "logprobs"},
-    {KIND("one record", "logprob log_prob logProbability log_probability prob top_logprobs[].logprob top_probs[].prob",
+    {KIND("several choices", "logprobs[][].logprob", cJSON_Number, request_chat), .order = ORDER_EACH,
+     .each = "logprobs[]", .tokens = "."},
+    {KIND("Ollama", "logprobs tokenLogprobs", cJSON_Array, request_chat), .each = ".",
+     .tokens = "logprobs tokenLogprobs"},
+    {KIND("tokens as objects", "tokens[].logprob tokens[].logProb", cJSON_Number, request_chat), .each = ".",
+     .tokens = "tokens", .lists = "top_logprobs"},
+    {KIND("one record",
+          "logprob log_prob logProb logProbability log_probability prob top_logprobs[].logprob top_probs[].prob",
           cJSON_Number, request_chat),
      .order = ORDER_ON, .each = ".", .tokens = "."},
     {KIND("vLLM, one position in Python", "#.logprob", cJSON_Number, request_python), .order = ORDER_ON,
@@ -100,17 +123,20 @@ const struct reply_shape reply_shapes[] = {
     // replies that list no tokens
     {KIND("Ollama", "done", cJSON_True | cJSON_False, request_chat)},
     {KIND("llama-server", "content", cJSON_String, request_llama)},
+    {KIND("Triton with TensorRT-LLM", "text_output", cJSON_String, "its API like OpenAI's: \"logprobs\": N")},
 };
 const size_t n_reply_shapes = sizeof reply_shapes / sizeof *reply_shapes;
 
 const struct token_names reply_names = {
     .id = "id token_id tokenId",
     .text = "token tok_str content text decoded_token",
-    .number = "logprob log_prob logProbability log_probability prob",
-    .list = "top_logprobs top_probs probs",
+    .number = "logprob log_prob logProb logProbability log_probability prob probability",
+    .list = "top_logprobs topLogprobs top_probs probs top_tokens topTokens",
 };
 
-const char *const reply_wrappers[] = {"response.body", "response", "body", "result", "output", "data"};
+const char *const reply_wrappers[] = {
+    "response.body",  "response", "body", "result", "output", "data", "response_metadata", "kwargs.response_metadata",
+    "generation_info"};
 const size_t n_reply_wrappers = sizeof reply_wrappers / sizeof *reply_wrappers;
 
 const cJSON *reply_named(const cJSON *object, const char *names)

@@ -52,14 +52,16 @@ struct reply_shape {
     const char *kind;    // who writes it, for the manual
     const char *marker;  // path from the root
     int type;            // cJSON's type of the marker
-    const char *request; // what makes the server list tokens, for messages
+    const char *request; // what makes the server list tokens, for messages; NULL: nothing does
     enum text_part part;
     enum reply_order order;
     enum token_form form;
-    const char *each;    // path to the objects with positions
-    const char *within;  // from such an object to the one that has the arrays; NULL: itself
-    const char *tokens;  // array of the chosen tokens, or one; NULL: they are not recorded, or only `ids` has them
-    const char *lists;   // array of the lists, or the list of one token; NULL: each chosen token holds its list
+    const char *each;   // path to the objects with positions
+    const char *within; // from such an object to the one that has the arrays; NULL: itself
+    const char *tokens; // array of the chosen tokens, or one; NULL: they are not recorded, or only `ids` has them
+    const char *token;  // from an element of `tokens` to the token; NULL: itself
+    const char
+        *lists; // array of the lists, or the list of one token; NULL, or none there: each chosen token holds its list
     const char *inner;   // from an element of `lists` to the list; NULL: itself
     const char *numbers; // array of the chosen tokens' numbers, or the columns'; NULL: the tokens hold them
     const char *ids;     // from the object of `each`: array of the chosen tokens' ids, or the prompt's; NULL: none
@@ -83,7 +85,7 @@ const cJSON *reply_path(const cJSON *value, const char *path);
 // Returns the first member of the object that has one of the names; null counts. NULL if there is none.
 const cJSON *reply_named(const cJSON *object, const char *names);
 
-// Has the value the marker of a shape?
+// Returns whether the value has the marker of a shape.
 bool reply_has_marker(const cJSON *value, const struct reply_shape *shape);
 
 #endif

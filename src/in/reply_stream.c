@@ -54,7 +54,7 @@ bool reply_goes_on(const struct reply_shape *kind, const cJSON *root, bool part)
     if (kind && kind->order == ORDER_ON)
         return !reply_path(root, "generated_text details"); // Text Generation Inference's last event
     const char *const type = text_of(root, "type");
-    if ((type && !strcmp(type, "response.completed")) ||
+    if ((type && (!strcmp(type, "response.completed") || !strcmp(type, "transcript.text.done"))) ||
         reply_path(root, "candidates[].finishReason candidates[].finish_reason"))
         return false;
     return part && !cJSON_IsTrue(json_member(root, "stop"));
@@ -81,7 +81,8 @@ bool reply_check_part(const struct json_reply *reply, const struct reply_shape *
 bool reply_is_event(const cJSON *root)
 {
     const char *const type = text_of(root, "type");
-    return type && !strncmp(type, "response.", strlen("response."));
+    return type &&
+           (!strncmp(type, "response.", strlen("response.")) || !strncmp(type, "transcript.", strlen("transcript.")));
 }
 
 // Returns what the stream has sent of a part of a message. NULL if memory is short.

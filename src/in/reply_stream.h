@@ -26,7 +26,7 @@ bool reply_goes_on(const struct reply_shape *kind, const cJSON *root, bool part)
 // order; or if it repeats what earlier parts sent, as SGLang's do.
 bool reply_check_part(const struct json_reply *reply, const struct reply_shape *kind, const cJSON *root, struct err *e);
 
-// Is the value an event of a stream of OpenAI's responses?
+// Returns whether the value is an event of a stream of OpenAI's responses, or transcriptions.
 bool reply_is_event(const cJSON *root);
 
 // Adds the positions of such an event that no earlier event has sent. Events of types without positions give none.

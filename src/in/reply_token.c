@@ -16,7 +16,7 @@ int64_t reply_token_text_id(const char *text)
     return !strncmp(text, start, strlen(start)) ? reply_key_id(text + strlen(start)) : -1;
 }
 
-// Is a number of this name a probability?
+// Returns whether a number of this name is a probability.
 static bool is_probability(const char *name) { return name && !strncmp(name, "prob", 4); }
 
 // Takes a number: NaN if it is none, -inf if it is null. Returns false if there is a value of another type.
@@ -53,7 +53,7 @@ static bool take_triple(const cJSON *value, struct reply_token *t)
 bool reply_token_read(const cJSON *value, enum token_form form, struct reply_token *t)
 {
     *t = (struct reply_token){.id = -1, .logit = NAN};
-    if (form == TOKEN_RECORD)
+    if (form == TOKEN_RECORD || cJSON_IsObject(value))
         return take_record(value, t);
     if (form == TOKEN_TRIPLE)
         return take_triple(value, t);
