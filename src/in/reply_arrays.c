@@ -306,6 +306,20 @@ static bool add_columns(struct json_reply *reply, const struct reply_shape *k, c
     return steps ? add_steps(reply, k, a, p, e) : add_lists(reply, k, a, p, e);
 }
 
+// Returns whether arrays of a reply in pieces stand behind the long array that they are read before: the first piece did
+// not have them.
+static bool is_late(const struct json_reply *reply, const struct reply_shape *k, const struct arrays *a,
+                    const cJSON *within)
+{
+    const struct json_value *const piece = reply->piece;
+    const cJSON *member = piece->continued && !piece->more && !piece->has_tail && !reply->reached && fits(k, a)
+                              ? json_member(within, piece->array->name)
+                              : NULL;
+    while (member && member != a->main)
+        member = member->next;
+    return member;
+}
+
 bool reply_arrays_add(struct json_reply *reply, const struct reply_shape *k, const cJSON *object, bool bare,
                       struct reply_position *p, struct err *e)
 {
@@ -316,6 +330,9 @@ bool reply_arrays_add(struct json_reply *reply, const struct reply_shape *k, con
         return true;
     if (k->part == PART_PROMPT && !add_prompt(reply, k->ids ? a.ids : a.tokens, k->ids ? TOKEN_ID : k->form, p, e))
         return false;
+    if (!a.cut && is_late(reply, k, &a, k->within && !bare ? reply_path(object, k->within) : object))
+        return err_set(e, STATUS_DATA, "\"%.40s\" stands behind the tokens that it precedes; put it before them",
+                       a.main->string);
     if ((!a.cut && (reply->reached ? piece->more : piece->continued)) || !fits(k, &a))
         return true;
     reply->reached = reply->reached || a.cut;
