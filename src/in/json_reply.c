@@ -269,10 +269,13 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
     reply->n_carried = part ? reply->n_prompt : 0;
     if (!k) // an event of a stream
         return true;
-    reply->request = k->request;
-    return part || value->more || value->continued ||
-           cJSON_IsBool(json_member(one, "done")) || // another part of the stream may have lists
-           err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", reply->request);
+    if (part || value->more || value->continued || cJSON_IsBool(json_member(one, "done"))) {
+        reply->request = k->request; // another part of the stream may have lists
+        return true;
+    }
+    return k->request
+               ? err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", k->request)
+               : err_set(e, STATUS_DATA, "the reply lists no tokens");
 }
 
 bool json_reply_is_part(const cJSON *tree)

@@ -58,8 +58,8 @@ const struct reply_shape reply_shapes[] = {
     {CHOICES(request_chat), .part = PART_ASIDE, .within = "logprobs", .tokens = "refusal"},
     {CHOICES(request_chat), .tokens = "logprobs", .ids = "token_ids"},
     {KIND(openai, "choices[].text", cJSON_String, request_legacy), .order = ORDER_EACH, .each = "choices[]", LEGACY},
-    {CHOICES(request_legacy), .part = PART_BOTH, .form = TOKEN_STEPS, .tokens = "token_ids",
-     .numbers = "logprobs.token_logprobs"},
+    {KIND(openai, "choices[].text", cJSON_String, request_legacy), .order = ORDER_EACH, .each = "choices[]",
+     .part = PART_BOTH, .form = TOKEN_STEPS, .tokens = "token_ids", .numbers = "logprobs.token_logprobs"},
 
     {KIND(bedrock, "prompt_logprobs", cJSON_Array, request_prompt), PROMPT, .form = TOKEN_ID, .each = ".",
      .lists = "prompt_logprobs"},
