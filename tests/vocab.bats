@@ -415,3 +415,9 @@ END
     [ "$(cat note4096)" = 'sampl: note: --vocab: rows have 8192 tokens, the vocabulary has 4096; do they belong together?' ]
     [ ! -s note4097 ]
 }
+
+# tests/cases/tokens.jsonl has the tokens of llama.cpp v0.5.0.
+@test "a bias by text gets the tokens of llama.cpp's tokenizer, by scores and by merges" {
+    need python3
+    /usr/bin/python3 "$ROOT/tests/tokenize.py" "$SAMPL" "$ROOT/samples/austen.gguf" "$ROOT/tests/cases/tokens.jsonl" "$STEP" "$START"
+}

@@ -19,6 +19,9 @@ enum gguf_key {
     KEY_MODEL,
     KEY_TOKENS,
     KEY_TYPES,
+    KEY_SCORES,
+    KEY_MERGES,
+    KEY_PRE,
     KEY_SPACE_PREFIX,
     KEY_EOS,
     KEY_EOT,
@@ -34,6 +37,9 @@ static const struct {
     [KEY_MODEL] = {"tokenizer.ggml.model", TYPE_STRING},
     [KEY_TOKENS] = {"tokenizer.ggml.tokens", TYPE_ARRAY, TYPE_STRING},
     [KEY_TYPES] = {"tokenizer.ggml.token_type", TYPE_ARRAY, TYPE_I32},
+    [KEY_SCORES] = {"tokenizer.ggml.scores", TYPE_ARRAY, TYPE_F32},
+    [KEY_MERGES] = {"tokenizer.ggml.merges", TYPE_ARRAY, TYPE_STRING},
+    [KEY_PRE] = {"tokenizer.ggml.pre", TYPE_STRING},
     [KEY_SPACE_PREFIX] = {"tokenizer.ggml.add_space_prefix", TYPE_BOOL},
     [KEY_EOS] = {"tokenizer.ggml.eos_token_id", TYPE_U32},
     [KEY_EOT] = {"tokenizer.ggml.eot_token_id", TYPE_U32},
@@ -174,6 +180,62 @@ static bool add_tokens(const struct metadata *m, enum spelling spelling, struct 
     return true;
 }
 
+static bool is_named(const struct metadata *m, size_t k, const char *name)
+{
+    const struct gguf_value *const v = &m->value[k];
+    return v->given && v->n == strlen(name) && !memcmp(m->file.p + v->at, name, (size_t)v->n);
+}
+
+// Does llama.cpp take a word that is a token as it is, by the name of the pre-tokenizer?
+static bool takes_whole_words(const struct metadata *m)
+{
+    static const char *const names[] = {"minicpm5",
+                                        "llama3",
+                                        "llama-v3",
+                                        "llama-bpe",
+                                        "falcon3",
+                                        "falcon-h1",
+                                        "pixtral",
+                                        "midm-2.0",
+                                        "lfm2",
+                                        "jina-v5-nano",
+                                        "youtu",
+                                        "tekken",
+                                        "granite-embed-multi-97m"};
+    size_t i = 0;
+    while (i < sizeof names / sizeof *names && !is_named(m, KEY_PRE, names[i]))
+        i++;
+    return i < sizeof names / sizeof *names;
+}
+
+// Keeps what a tokenizer needs, of models whose tokenizer is known. False if memory is short.
+static bool keep_tokenizer(const struct metadata *m, struct vocab *v)
+{
+    const bool spm = is_named(m, KEY_MODEL, "llama") && m->value[KEY_SCORES].n == v->n,
+               bpe = is_named(m, KEY_MODEL, "gpt2") && m->value[KEY_MERGES].n;
+    const unsigned char *p = m->file.p + m->value[KEY_TOKENS].at, *merge = m->file.p + m->value[KEY_MERGES].at;
+    struct builder *const merges = &v->tokenizer.merges;
+    uint64_t len;
+    for (size_t i = 0; (spm || bpe) && i < v->n; i++, p += len) {
+        float score = 0.0f;
+        memcpy(&len, p, sizeof len);
+        p += sizeof len;
+        if (spm)
+            memcpy(&score, m->file.p + m->value[KEY_SCORES].at + i * sizeof score, sizeof score);
+        if (!vocab_keep_spelt(v, i, p, (size_t)len, score))
+            return false;
+    }
+    for (uint64_t i = 0; bpe && i < m->value[KEY_MERGES].n; i++, merge += len) {
+        memcpy(&len, merge, sizeof len);
+        merge += sizeof len;
+        builder_bytes(merges, merge, (size_t)len);
+        builder_byte(merges, '\0');
+    }
+    v->tokenizer.kind = spm ? TOKENIZER_SPM : bpe ? TOKENIZER_BPE : TOKENIZER_NONE;
+    v->tokenizer.whole_words = bpe && takes_whole_words(m);
+    return builder_whole(merges);
+}
+
 static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
 {
     struct metadata m = {.file = {.source = s, .ok = true, .e = e}};
@@ -186,7 +248,7 @@ static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
     if (of_type->given && of_type->n != tokens->n)
         return err_set(e, STATUS_DATA, "the GGUF metadata hold %" PRIu64 " tokens, but the types of %" PRIu64,
                        tokens->n, of_type->n);
-    if (!add_tokens(&m, spelling, v))
+    if (!add_tokens(&m, spelling, v) || !keep_tokenizer(&m, v))
         return err_from_fault(e, fault_memory());
     v->eos = number_at(&m, KEY_EOS, 0, VOCAB_NONE);
     v->eot = number_at(&m, KEY_EOT, 0, VOCAB_NONE);

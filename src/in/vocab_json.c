@@ -163,6 +163,31 @@ static bool fill(struct vocab *v, const struct vocab_entries *t, enum spelling s
     return ok || err_from_fault(e, fault_memory());
 }
 
+// Keeps the merges of a byte-level BPE, and the texts as they are spelt. A merge is a text with a space, or a pair.
+static bool keep_merges(struct vocab *v, const struct vocab_entries *t, const cJSON *model)
+{
+    struct builder *const merges = &v->tokenizer.merges;
+    const cJSON *const list = json_member(model, "merges");
+    const cJSON *item;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *const text = t->entry[i].text ? t->entry[i].text : "";
+        if (!vocab_keep_spelt(v, i, text, strlen(text), 0.0f))
+            return false;
+    }
+    cJSON_ArrayForEach(item, list)
+    {
+        const cJSON *const left = cJSON_IsArray(item) ? item->child : NULL, *const right = left ? left->next : NULL;
+        if (right && cJSON_IsString(left) && cJSON_IsString(right))
+            builder_format(merges, "%s %s", left->valuestring, right->valuestring);
+        else if (cJSON_IsString(item))
+            builder_string(merges, item->valuestring);
+        builder_byte(merges, '\0');
+    }
+    v->tokenizer.kind = TOKENIZER_BPE;
+    v->tokenizer.whole_words = cJSON_IsTrue(json_member(model, "ignore_merges"));
+    return builder_whole(merges);
+}
+
 static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON *root, struct err *e)
 {
     const cJSON *const model = json_member(root, "model"), *const vocab = json_member(model, "vocab");
@@ -177,7 +202,9 @@ static bool load_tokenizer(struct vocab *v, struct vocab_entries *t, const cJSON
         return false;
     if (is(json_member(model, "type"), "WordPiece"))
         return fill(v, t, SPELLING_SPM, prefix ? prefix : "##", e);
-    return fill(v, t, spelling_of(root), NULL, e);
+    const enum spelling spelling = spelling_of(root);
+    const bool merges = spelling == SPELLING_GPT2 && cJSON_GetArraySize(json_member(model, "merges")) > 0;
+    return fill(v, t, spelling, NULL, e) && (!merges || keep_merges(v, t, model) || err_from_fault(e, fault_memory()));
 }
 
 // Guesses from its tokens how a vocab.json spells them, since it does not say. The spelling is GPT-2's if some token

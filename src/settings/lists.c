@@ -4,6 +4,7 @@
 #include "settings/draft.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"
+#include "vocab/tokenize.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -124,9 +125,10 @@ struct making {
     struct draft *d;
     const struct settings *s;
     struct err *e;
-    struct list key;     // of the part that is made
-    struct builder note; // on texts that several tokens spell
-    struct ids ids;      // scratch
+    struct list key;            // of the part that is made
+    struct builder note;        // on texts that several tokens spell
+    struct ids ids;             // scratch
+    struct token_tables tables; // of the vocabulary's tokenizer, once a bias needs them
 };
 
 // Returns a list that was given; NULL: it was not. In a row without a budget, tags count as not given.
@@ -161,6 +163,60 @@ static void *make_part(struct making *m, enum recipe_part part, size_t size, voi
     return new;
 }
 
+// Tokenizes the text of a bias as llama.cpp does. *known: ids has its tokens. False with *e: memory was short.
+static bool tokenize_bias(struct making *m, const char *text, size_t len, struct ids *ids, bool *known)
+{
+    const struct vocab *const v = m->d->of->vocab;
+    *known = false;
+    if (!v || v->tokenizer.kind == TOKENIZER_NONE)
+        return true;
+    if ((!m->tables.vocab && !token_tables_build(&m->tables, v)) ||
+        !mem_grow(&ids->id, &ids->cap, 3 * len + 3, sizeof *ids->id))
+        return err_from_fault(m->e, fault_memory());
+    const enum tokenized outcome = tokenize(&m->tables, text, len, ids->id, &ids->n);
+    *known = outcome == TOKENIZED;
+    return outcome != TOKENIZE_MEMORY || err_from_fault(m->e, fault_memory());
+}
+
+// Notes where the model's tokenizer makes other tokens of the text of --logit-bias than the one that has it.
+static bool note_tokenizer(struct making *m, const char *text, size_t len, bool escapes, uint32_t id)
+{
+    struct ids ids = {0};
+    struct builder list = {0};
+    size_t n;
+    bool known = false;
+    unsigned char *const plain = plain_text(text, len, escapes, &n, m->e);
+    const bool ok = plain && tokenize_bias(m, (const char *)plain, n, &ids, &known);
+    free(plain);
+    for (size_t i = 0; known && i < ids.n; i++)
+        builder_format(&list, "%s%" PRIu32, i ? "," : "", ids.id[i]);
+    if (known && ids.n && (ids.n > 1 || *ids.id != id) && !list.failed)
+        note_once(m->d->of, NOTE_PLAIN,
+                  "--logit-bias: '%.*s' is token %" PRIu32 "; the model's tokenizer makes %s of it",
+                  err_clip_part(text, len, 40), text, id, list.text);
+    builder_free(&list);
+    free(ids.id);
+    return ok;
+}
+
+// Finds the tokens of a bias by text in a row or a request: those of the model's tokenizer, if its vocabulary says
+// enough; else as recipes_split_text does.
+static bool find_bias(struct making *m, const char *name, const char *text, size_t len, bool escapes)
+{
+    bool known = false;
+    size_t n;
+    unsigned char *const plain = plain_text(text, len, escapes, &n, m->e);
+    const bool ok = plain && tokenize_bias(m, (const char *)plain, n, &m->ids, &known);
+    free(plain);
+    if (!ok || known)
+        return ok;
+    if (m->tables.vocab)
+        return err_set(m->e, STATUS_USAGE,
+                       "%s: '%.*s' needs the model's tokenizer: give ids (llama-tokenize, or POST /tokenize)", name,
+                       err_clip_part(text, len, 40), text);
+    return recipes_split_text(m->d->of, name, text, escapes, &m->ids, m->e);
+}
+
 // Finds the tokens of an entry; m->ids holds those of a text. one: a text is one token.
 static bool find_tokens(struct making *m, const struct list *list, const struct list_entry *x, bool one,
                         struct tokens *tokens)
@@ -179,8 +235,14 @@ static bool find_tokens(struct making *m, const struct list *list, const struct 
         ids->n = 1;
         if (!mem_grow(&ids->id, &ids->cap, 1, sizeof *ids->id))
             return err_from_fault(m->e, fault_memory());
-        if (!find_token(m->d->of, entry_text(x), x->n, escapes, ids->id, m->e))
+        if (!find_token(m->d->of, entry_text(x), x->n, escapes, ids->id, m->e) ||
+            !note_tokenizer(m, entry_text(x), x->n, escapes, *ids->id))
             return false;
+    } else if (list == m->s->list) {
+        if (!find_bias(m, name, entry_text(x), x->n, escapes))
+            return false;
+        if (m->tables.vocab)
+            return *tokens = (struct tokens){ids->id, ids->n}, true;
     } else if (!recipes_split_text(m->d->of, name, entry_text(x), escapes, ids, m->e)) {
         return false;
     }
@@ -456,6 +518,7 @@ bool draft_lists(struct draft *d, const struct settings *s, struct err *e)
         ok = ok && (!s->list[i].entries.failed || err_from_fault(e, fault_memory()));
     ok = ok && make_biases(&m) && make_breakers(&m) && make_bans(&m) && make_reasoning(&m) && make_generation(&m);
     free(m.ids.id);
+    token_tables_free(&m.tables);
     list_free(&m.key);
     builder_free(&m.note);
     return ok;

@@ -180,7 +180,9 @@ bool vocab_add_spelt(struct vocab *v, enum spelling spelling, unsigned type, con
     const bool special = type == TOKEN_CONTROL || type == TOKEN_UNKNOWN,
                byte = type == TOKEN_BYTE && spelling_is_byte(text, len);
     const unsigned ends = role != ROLE_NONE && role != ROLE_SHOWN ? VOCAB_EOG : 0;
-    if (!vocab_add(v, "", 0, ends | (special ? VOCAB_SPECIAL : 0u) | (byte ? VOCAB_BYTE : 0u)))
+    if (!vocab_add(v, "", 0,
+                   ends | (special ? VOCAB_SPECIAL : 0u) | (byte ? VOCAB_BYTE : 0u) |
+                       (type == TOKEN_USER_DEFINED ? VOCAB_DEFINED : 0u)))
         return false;
     struct builder *const b = &v->bytes;
     const unsigned char *const p = text;

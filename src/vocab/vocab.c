@@ -15,6 +15,10 @@ void vocab_free(struct vocab *v)
     free(v->flags);
     builder_free(&v->bytes);
     builder_free(&v->recommended);
+    builder_free(&v->tokenizer.spelt);
+    builder_free(&v->tokenizer.merges);
+    free(v->tokenizer.end);
+    free(v->tokenizer.score);
     idmap_free(&v->known);
     vocab_init(v);
 }
@@ -47,6 +51,17 @@ bool vocab_recommend(struct vocab *v, const char *key, const char *value)
     builder_bytes(&v->recommended, key, strlen(key) + 1);
     builder_bytes(&v->recommended, value, strlen(value) + 1);
     return builder_whole(&v->recommended);
+}
+
+bool vocab_keep_spelt(struct vocab *v, size_t i, const void *text, size_t len, float score)
+{
+    struct tokenizer *const t = &v->tokenizer;
+    if (!i && (!(t->end = calloc(v->n, sizeof *t->end)) || !(t->score = calloc(v->n, sizeof *t->score))))
+        return false;
+    builder_bytes(&t->spelt, text, len);
+    t->end[i] = t->spelt.len;
+    t->score[i] = score;
+    return builder_whole(&t->spelt);
 }
 
 // Returns a token's index in the arrays; v->n or more if v does not have the token.

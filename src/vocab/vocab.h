@@ -9,10 +9,11 @@
 #define VOCAB_NONE UINT32_MAX // no such token
 
 enum {
-    VOCAB_SPECIAL = 1, // control or unknown token: has a text, but adds nothing to the output
-    VOCAB_EOG = 2,     // ends a generation
-    VOCAB_BYTE = 4,    // a byte token, such as <0x0A>; a tokenizer prefers any other token with the same text
-    VOCAB_BANNED = 8,  // must never be chosen
+    VOCAB_SPECIAL = 1,  // control or unknown token: has a text, but adds nothing to the output
+    VOCAB_EOG = 2,      // ends a generation
+    VOCAB_BYTE = 4,     // a byte token, such as <0x0A>; a tokenizer prefers any other token with the same text
+    VOCAB_BANNED = 8,   // must never be chosen
+    VOCAB_DEFINED = 16, // user-defined: a tokenizer finds its text before all others
 };
 
 // Bytes, not NUL-terminated, often no whole UTF-8 characters.
@@ -21,15 +22,29 @@ struct piece {
     size_t len;
 };
 
+enum tokenizer_kind { TOKENIZER_NONE, TOKENIZER_SPM, TOKENIZER_BPE };
+
+// What the file of a vocabulary says for its tokenizer (vocab/tokenize.h). TOKENIZER_NONE: too little, and the rest is
+// not set.
+struct tokenizer {
+    enum tokenizer_kind kind;
+    bool whole_words;      // BPE: a word that is a token is not merged
+    struct builder spelt;  // the tokens' texts as the file spells them
+    size_t *end;           // [vocab.n] where each ends in spelt.text
+    float *score;          // [vocab.n] of SPM
+    struct builder merges; // of BPE: two texts with a space between, and a NUL, the first first
+};
+
 struct vocab {
     size_t n;             // tokens
     size_t *end;          // [n] where in bytes.text each token's text ends; it begins where the one before ends
     unsigned char *flags; // [n] of VOCAB_*
     struct builder bytes;
     size_t end_cap, flags_cap;
-    uint32_t eos, eot;          // end of sequence and end of turn, or VOCAB_NONE
-    unsigned char any;          // the flags that some token has, after vocab_finish
-    bool space_prefix;          // the tokenizer puts a space before a text
+    uint32_t eos, eot; // end of sequence and end of turn, or VOCAB_NONE
+    unsigned char any; // the flags that some token has, after vocab_finish
+    bool space_prefix; // the tokenizer puts a space before a text
+    struct tokenizer tokenizer;
     struct builder recommended; // sampling parameters that the file recommends: key, NUL, value, NUL, and so on
     struct idmap known;         // after vocab_set_text: the ids of the tokens [n]. Empty: token i has id i
 };
@@ -50,6 +65,10 @@ void vocab_clear(struct vocab *v);
 
 // Adds a recommendation. Returns false if memory is short.
 bool vocab_recommend(struct vocab *v, const char *key, const char *value);
+
+// Keeps the spelt text and the score of token i for the tokenizer; v->n is the number of tokens, and i rises from 0.
+// Returns false if memory is short.
+bool vocab_keep_spelt(struct vocab *v, size_t i, const void *text, size_t len, float score);
 
 // Returns a token's bytes, also those of a special token; no bytes for an id that v does not have.
 struct piece vocab_text(const struct vocab *v, uint32_t id);
