@@ -15,6 +15,7 @@ struct rule_check {
     uint32_t low;       // the least number that the rule leads to outside finished components
     uint32_t first_use; // an element that uses the rule, + 1; 0: none
     bool shows;         // can begin with a terminal; known of rules in finished components
+    bool reached;       // a text may lead to the rule
     bool gone;          // llama.cpp's search for left recursion knows that the rule can be empty
 };
 
@@ -92,6 +93,23 @@ static void find_empty(struct check *c)
             if (!--alt->left)
                 mark_empty(c, alt->rule);
         }
+}
+
+// Finds the rules that a text may lead to.
+static void find_reached(struct check *c)
+{
+    const struct grammar *const g = c->g;
+    const uint32_t root = g->element[g->start].value;
+    c->rule[root].reached = true;
+    for (c->todo[c->n_todo++] = root; c->n_todo;) {
+        const struct grammar_rule *const r = &g->rule[c->todo[--c->n_todo]];
+        for (size_t a = r->first_alt; a < r->first_alt + r->n_alts; a++)
+            for (const struct element *e = &g->element[g->alt[a]]; e->type != ELEMENT_END; e++)
+                if (e->type == ELEMENT_RULE && !c->rule[e->value].reached) {
+                    c->rule[e->value].reached = true;
+                    c->todo[c->n_todo++] = e->value;
+                }
+    }
 }
 
 // Finds the rules of which llama.cpp's search for left recursion knows that they can be empty: an alternative has no
@@ -178,7 +196,8 @@ static void close_component(struct check *c, uint32_t rule)
     while (c->n_todo > from) {
         const uint32_t member = c->todo[--c->n_todo];
         c->rule[member].shows = shows;
-        if (!shows && !g->rule[member].empty && g->rule[member].n_alts && c->stuck == NO_COMPONENT)
+        if (!shows && !g->rule[member].empty && g->rule[member].n_alts && c->rule[member].reached &&
+            c->stuck == NO_COMPONENT)
             c->stuck = member;
     }
 }
@@ -221,6 +240,8 @@ static bool no_left_recursion(struct check *c, size_t *bad)
         find_components(c, r);
     for (uint32_t r = 0; r < g->n_rules; r++) {
         struct step s = {.rule = r};
+        if (c->reach == REACH_ALL && !c->rule[r].reached)
+            continue; // llama.cpp does not see it, and it does no harm
         *bad = r;
         for (const struct element *e; (e = next_first(c, &s));) {
             assert(g->rule[r].component >= g->rule[e->value].component);
@@ -260,6 +281,7 @@ bool rules_check(struct grammar *g, size_t *bad, struct err *e)
     if (defined) {
         find_empty(&c);
         find_gone(&c);
+        find_reached(&c);
     }
     const bool ok = defined && find_no_recursion(&c, bad);
     if (!memory)

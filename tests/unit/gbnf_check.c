@@ -192,6 +192,7 @@ static const struct {
      "a repetition or rule that can come back to itself before it reads anything counts as left recursion"},
     {"root ::= x*{2}*\nx ::= \"x\"", "line 1, column 1, in the rule root",
      "a repetition or rule that can come back to itself before it reads anything counts as left recursion"},
+    {"root ::= \"a\"\ny ::= x y \"b\" | \"c\"\nx ::= \"x\"?", "", ""},
     {"root ::= (x*){2}*\nx ::= \"x\"", "", ""},
     {"root ::= x\nx ::= y? x | \"z\"\ny ::= \"\"", "line 2, column 1, in the rule x",
      "a repetition or rule that can come back to itself before it reads anything counts as left recursion"},
