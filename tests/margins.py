@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """margins.py SAMPL COUNT SEED: for random rows, finds the value of each stage's option at which its kept set changes, and compares the sets
 just below and just above by --expect: within --tolerance 1e-3 they agree, in both directions, and within 1e-5 they differ. The ranks of
-top-k are compared by the distance of two logits."""
+top-k are compared by the distance of two logits, and so is a token that a greedy choice passes over with the best one."""
 import json
 import random
 import subprocess
@@ -61,6 +61,19 @@ def find(chain, option, row):
     return True
 
 
+def check_greedy(rng, row):
+    """The margin of a token that is not the best is the distance of its logit from the best one's."""
+    chain = rng.choice([["--neutral", "--temp", "0"], ["--samplers", "greedy"], ["--samplers", "top_k=1"], ["--samplers", "temperature=0"],
+                        *(["--engine", engine, "--temp", "0"] for engine in [*ENGINES])])
+    best = row.index(max(row))
+    token = rng.choice([i for i in range(len(row)) if i != best])
+    margin = row[best] - row[token]
+    for tolerance, want in ((margin * 1.01 + 0.01, "0 of 1 rows differ, 1 more within the tolerance"), (margin * 0.99 - 0.01, "1 of 1 rows differ")):
+        got = sampl([*chain, "--expect", str(token), "--tolerance", repr(max(tolerance, 0))], row)
+        if want not in got.stdout.splitlines() and margin > 0.02:
+            sys.exit(f"{row}: {' '.join(chain)}, token {token}, tolerance {tolerance}:\n{got.stdout}{got.stderr}")
+
+
 def main():
     rng = random.Random(int(sys.argv[3]))
     chains = [(["--samplers", stage], option) for stage, option in STAGES.items()]
@@ -70,6 +83,7 @@ def main():
     for _ in range(int(sys.argv[2])):
         chain, option = rng.choice(chains)
         found += find(chain, option, [round(rng.gauss(0, 1.5), 3) for _ in range(rng.randint(3, 9))])
+        check_greedy(rng, [round(rng.gauss(0, 1.5), 3) for _ in range(rng.randint(3, 9))])
         # A rank more or less: the two logits are that far from each other.
         row = [3, 2.984375, 2.96875, 2.953125]
         chain = ["--engine", rng.choice(list(ENGINES) + ["llama"]), "--temp", "1", "--top-k"]

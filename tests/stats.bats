@@ -31,6 +31,8 @@ summary() {
                 $logp[$row] = [map { $_ - $x[$best] - log $sum } @x];
                 $best[$row] = $best;
                 $before -= exp($_) * $_ for @{$logp[$row]};
+                my ($first, $next) = sort { $b <=> $a } @x;
+                $near[$_] += $first - $next < (.01, .1)[$_] for 0, 1;
             }
             my %sum = map { $_ => 0 } qw(prob raw_prob raw_rank n entropy kl_raw greedy surprise);
             open $f, "<", "dump" or die;
@@ -56,7 +58,7 @@ summary() {
             my (%seen, $again);
             $again += !!$seen{"@ids[$_ .. $_ + 3]"}++ for 0 .. 16;
             $want{repeated} = $again / 17;
-            @want{qw(rows bad_rows seed)} = (20, 0, 5);
+            @want{qw(rows bad_rows seed gap_below_0.01 gap_below_0.1)} = (20, 0, 5, map { $_ / 20 } @near);
             open $f, "<", "stats" or die;
             my @names;
             while (<$f>) {
@@ -64,7 +66,7 @@ summary() {
                 push @names, $name;
                 die "$name: $x, want $want{$name}" if abs($x - $want{$name}) > 2e-5 * (1 + abs $want{$name}) || $x < 0;
             }
-            die "@names" if "@names" ne "rows bad_rows prob raw_prob raw_rank n entropy_raw entropy kl_raw greedy surprise repeated seed"'
+            die "@names" if "@names" ne "rows bad_rows prob raw_prob raw_rank n entropy_raw entropy kl_raw greedy surprise repeated gap_below_0.01 gap_below_0.1 seed"'
         # shellcheck disable=SC2086
         sampl -n 4096 -s 5 --rows :20 $args "$AUSTEN" | cmp - ids
     done
@@ -280,6 +282,7 @@ with np.errstate(divide="ignore", invalid="ignore"):
     order = np.argsort(-raw, 1, kind="stable")
     want = {"row": at, "prob": p[at, ids], "raw_prob": q[at, ids], "raw_rank": 1 + np.argmax(order == ids[:, None], 1),
             "n": (after > -np.inf).sum(1), "entropy_raw": -mean(q, lq), "entropy": -mean(p, lp), "kl_raw": mean(p, lp - lq)}
+    want["gap"] = np.sort(raw.astype(float), 1)[:, -1] - np.sort(raw.astype(float), 1)[:, -2]
     if "accepted" in rows[0]:
         accepted = np.array([r["accepted"] for r in rows])
         want["accepted_prob"] = p[at, accepted]
@@ -290,6 +293,21 @@ with np.errstate(divide="ignore", invalid="ignore"):
             i = int(np.argmax(~np.isclose(got, x, rtol=1e-12, atol=1e-13)))
             sys.exit(f"{sys.argv[1:]}: row {i}: {name} is {got[i]!r}, numpy has {x[i]!r}")
 ' "$*"
+}
+
+@test "gap: null where a row has one candidate, or where a list lacks what may be the next token" {
+    gap() { sampl -s 1 --neutral --emit stats -O json "$@" 2>/dev/null | jq -c '.gap'; }
+    [ "$(gap <<<'[2,2.5,1] [2] [2,null,null] [2,2] [null,3,7.25]' | paste -sd ' ')" = '0.5 null null 0 4.25' ]
+    # A list has the gap of the whole row, or none: of one token it never tells.
+    local k
+    gap -n 4096 "$AUSTEN" >whole
+    for k in 1 2 3 9; do
+        sampl -n 4096 -s 1 --neutral --emit list=$k -O json "$AUSTEN" 2>/dev/null >list
+        gap list >got
+        [ "$(grep -c . got)" = 256 ]
+        [ "$(paste got whole | awk '$1 != "null" && $1 != $2' | wc -l)" = 0 ]
+        [ "$(grep -c null got)" = $((k == 1 ? 256 : 0)) ]
+    done
 }
 
 @test "--emit stats has the numbers that numpy computes" {

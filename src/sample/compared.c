@@ -100,6 +100,8 @@ double compares_rank(const struct stage *stage, const struct compared *of)
     return distance_of_rank(of, (size_t)stage_first(stage));
 }
 
+double compares_best(const struct stage *stage, const struct compared *of) { return distance_of_rank(of, 1); }
+
 double compares_prob(const struct stage *stage, const struct compared *of)
 {
     return distance_of_prob(of, stage_first(stage));

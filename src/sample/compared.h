@@ -37,6 +37,9 @@ double compares_prob(const struct stage *stage, const struct compared *of);
 double compares_ratio(const struct stage *stage, const struct compared *of); // the probability, divided by the largest
 double compares_sum(const struct stage *stage, const struct compared *of);
 
+// For samplers that may leave only the best: its distance in logits from the candidate, or of it from the next one.
+double compares_best(const struct stage *stage, const struct compared *of);
+
 // The probability; the limit is the smaller of eta and sqrt(eta) * exp(-entropy), eta being the parameter.
 double compares_eta(const struct stage *stage, const struct compared *of);
 

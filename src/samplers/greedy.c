@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // greedy (selector): the first largest logit, without a draw.
+#include "sample/compared.h"
 #include "sample/sampler.h"
 
 static void apply(void *self, struct cand *c, const struct stage *stage)
@@ -11,5 +12,8 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->chosen_p = c->p[0];
 }
 
-const struct sampler sampler_greedy = {
-    .name = "greedy", .selector = true, .apply = apply, .partial = {keep_best_partial, stage_always, 1}};
+const struct sampler sampler_greedy = {.name = "greedy",
+                                       .selector = true,
+                                       .apply = apply,
+                                       .distance = compares_best,
+                                       .partial = {keep_best_partial, stage_always, 1}};

@@ -2,6 +2,7 @@
 // temperature: logit /= temp; 0 leaves only the first largest. With a range ("dynatemp") the temperature follows the
 // entropy of the row between temp - range and temp + range.
 #include "kern/libm.h"
+#include "sample/compared.h"
 #include "sample/sampler.h"
 
 struct temperature_params {
@@ -94,6 +95,12 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     apply(self, c, stage);
 }
 
+// Only temperature 0 decides between candidates.
+static double distance(const struct stage *stage, const struct compared *of)
+{
+    return ends_partial(stage) ? compares_best(stage, of) : INFINITY;
+}
+
 const struct sampler sampler_temperature = {.name = "temperature",
                                             .aliases = "temp",
                                             .letter = 't',
@@ -101,4 +108,5 @@ const struct sampler sampler_temperature = {.name = "temperature",
                                             .takes_deferred = true,
                                             .enabled = enabled,
                                             .apply = apply,
+                                            .distance = distance,
                                             .partial = {partial, ends_partial}};

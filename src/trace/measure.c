@@ -36,6 +36,8 @@ const struct stat_column stat_columns[STAT_COLUMNS] = {
      STAT_EXPECTATION, STAT_ACCEPTS, STAT_EPS_NLL},
     {"kl", "KL(base || row) in nats; infinite where the row lacks what the base has", STAT_PAIR, STAT_AGAINST, PAIR_KL},
     {"top1", "1: the likeliest tokens of both rows agree; else 0", STAT_PAIR, STAT_AGAINST, PAIR_TOP1},
+    {"gap", "largest raw logit minus the next; near 0, another kernel may choose the other token greedily", STAT_ROW,
+     STAT_ALWAYS, STAT_GAP},
 };
 
 void raw_free(struct raw *raw) { free(raw->block_max); }
@@ -100,6 +102,27 @@ static double raw_rank(const struct raw *raw, const struct cand *c, size_t place
             rank += c->kern->count(logit, len, at < place ? x : above);
     }
     return (double)rank;
+}
+
+// The largest logit of the row less the next. NaN if the row has one candidate, or if an unlisted token may be the
+// next.
+static double raw_gap(const struct raw *raw, const struct cand *c)
+{
+    const struct row *const row = raw->row;
+    const size_t own = raw->best / KERN_BLOCK;
+    float next = -INFINITY;
+    for (size_t at = 0; at < row->n; at += KERN_BLOCK) {
+        const size_t len = row->n - at < KERN_BLOCK ? row->n - at : KERN_BLOCK;
+        float logit[KERN_BLOCK], max = raw->block_max[at / KERN_BLOCK];
+        if (at / KERN_BLOCK == own) {
+            row_logits(c->kern, row, at, len, logit);
+            logit[raw->best - at] = -INFINITY;
+            max = c->kern->max(logit, len);
+        }
+        next = max > next ? max : next;
+    }
+    const bool known = next > -INFINITY && (!row->unlisted.partial || next >= row->unlisted.ceiling);
+    return known ? (double)raw_logit(raw, raw->best) - next : NAN;
 }
 
 void after_free(struct after *after) { free(after->dense); }
@@ -231,5 +254,6 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
     for (size_t i = 0; i < MEASURES_MOST; i++)
         stat[STAT_MEASURED + i] = c->measure ? c->measure[i] : NAN;
+    stat[STAT_GAP] = raw_gap(raw, c);
     stat[STAT_EPS_NLL] = accepted < 0 ? NAN : eps_nll(stat[STAT_ACCEPTED_PROB], row_vocab(raw->row));
 }

@@ -32,6 +32,7 @@ enum statistic {
     STAT_E_RAW_PROB,
     STAT_E_GREEDY,
     STAT_EPS_NLL,
+    STAT_GAP,
     STAT_NLL,      // -ln of the accepted token's probability, also of one too small for f64; infinite: it was removed
     STAT_MEASURED, // MEASURES_MOST numbers of a sampler, named by its measures; NaN where there is none
     STAT_COUNT = STAT_MEASURED + MEASURES_MOST
@@ -57,17 +58,18 @@ struct stat_column {
         STAT_MEANS,       // of the chosen token and its row; --stats has the means
         STAT_CHOICE,      // others that depend on a token
         STAT_EXPECTATION, // that do not depend on the chosen token
-        STAT_PAIR         // that compare the row with the base's
+        STAT_PAIR,        // that compare the row with the base's
+        STAT_ROW          // of the raw row alone
     } group;
     enum stat_when {
         STAT_ALWAYS,
         STAT_ACCEPTS,
         STAT_AGAINST
     } when;        // accepted tokens are known; the base has other rows
-    size_t source; // enum statistic or, in the last group, enum pair_stat
+    size_t source; // enum statistic or, in the group STAT_PAIR, enum pair_stat
 };
 
-enum { STAT_COLUMNS = 17 };
+enum { STAT_COLUMNS = 18 };
 extern const struct stat_column stat_columns[STAT_COLUMNS]; // in the order of the groups
 
 // The size of the tail of a list: the tokens of the row that the list leaves out.

@@ -109,6 +109,8 @@ void expect_limit_text(struct builder *b, const struct expected *x)
         builder_format(b, ": %.*g of the largest, limit %s\n", x->margin < 1e-4 ? 9 : 3, x->reached, limit);
     else if (x->limits == LIMITS_RANK)
         builder_format(b, ": rank %zu of %s\n", x->rank, limit);
+    else if (!*limit && x->margin == x->gap && isfinite(x->gap)) // greedy
+        builder_format(b, " (rank %zu, %.3g below the best)\n", x->rank, x->gap);
     else
         builder_format(b, " (rank %zu%s%s)\n", x->rank, *limit ? ", limit " : "", limit);
 }

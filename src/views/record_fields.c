@@ -85,6 +85,7 @@ void record_all_statistics(struct columns *c, const struct record *r, const char
         field_double(d, measures[i].name, r->error ? NAN : r->stat[STAT_MEASURED + i]);
     group_fields(c, r, STAT_PAIR, STAT_PAIR);
     unlisted_fields(c, r);
+    group_fields(c, r, STAT_ROW, STAT_ROW);
     fields_end(d, "\n");
 }
 

@@ -94,6 +94,12 @@ static void repeats_break(struct repeats *r, uint64_t sequence)
 
 #define LOG2_E 1.4426950408889634
 
+// Gaps that another kernel may turn round in a greedy choice.
+static const struct near {
+    const char *name;
+    double below;
+} near[] = {{"gap_below_0.01", 0.01}, {"gap_below_0.1", 0.1}};
+
 struct stats {
     const struct job *job;
     struct dest *dest;
@@ -104,6 +110,7 @@ struct stats {
     double surprise;        // sum of -log2 of the chosen tokens' probabilities after the chain
     struct repeats repeats; // of the chosen tokens, unless rows are independent
     uint64_t greedy;        // good rows whose chosen token has the highest raw logit
+    uint64_t gaps[2];       // good rows whose raw logits have a gap below near[i]
 };
 
 static double clock_seconds(void)
@@ -134,12 +141,14 @@ static bool count_repeats(struct stats *v, const struct input_row *row, const ui
 static void add(struct stats *v, const double stat[STAT_COUNT])
 {
     for (size_t i = 0; i < STAT_COUNT; i++) {
-        const bool lacks = isnan(stat[i]) && (i == STAT_RAW_RANK || i >= STAT_MEASURED);
+        const bool lacks = isnan(stat[i]) && (i == STAT_RAW_RANK || i == STAT_GAP || i >= STAT_MEASURED);
         v->sum[i] += lacks ? 0.0 : stat[i];
         v->n[i] += !lacks;
     }
     v->surprise += stat[STAT_PROB] > 0.0 ? -libm_log(stat[STAT_PROB]) * LOG2_E : INFINITY;
     v->greedy += stat[STAT_RAW_RANK] == 1.0;
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+        v->gaps[i] += stat[STAT_GAP] < near[i].below;
 }
 
 // A row is good if it is good in all variants; the numbers are those of the base.
@@ -187,6 +196,8 @@ static bool end(void *self, enum ending how, struct err *e)
     print_mean("repeated", (double)v->repeats.repeated, v->repeats.runs);
     for (size_t i = 0; measures && measures[i].name; i++)
         print_mean(measures[i].name, v->sum[STAT_MEASURED + i], v->n[STAT_MEASURED + i]);
+    for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+        print_mean(near[i].name, (double)v->gaps[i], v->n[STAT_GAP]);
     fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variants->recipe[0]->parts.seed);
     return !(ferror(stderr) | fflush(stderr)) ||
            err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));
