@@ -64,7 +64,7 @@ report_as_numpy() {
 }
 
 @test "--report of no rows prints nan, on every processor without a sign, and ends with status 1: nothing was compared" {
-    [ "$(sampl -f f32 -n 3 --report --against /dev/null /dev/null | grep -c 'nan')" -eq 34 ]
+    [ "$(sampl -f f32 -n 3 --report --against /dev/null /dev/null | grep -c 'nan')" -eq 44 ]
     [ "$(sampl -f f32 -n 3 --report --against /dev/null /dev/null | grep -c -e '-nan')" -eq 0 ]
     run -1 --separate-stderr sampl -f f32 -n 3 --report -O json --against /dev/null /dev/null
     jq -e '.rows == 0 and .kld.mean == null' <<<"$output"
@@ -147,4 +147,12 @@ END
 [true,true,true,false,true,false]
 [true,true,true,true,true,false]
 [true,true,true,true,true,true]' ] || { cat known; return 1; }
+}
+
+@test "--report: drafts of several tokens lie within one text" {
+    printf '%s\n' '{"seq":"a","logits":[0,0]}' '{"seq":"a","logits":[0,9]}' '{"seq":"b","logits":[0,0]}' '{"seq":"a","logits":[0,0]}' >rows.json
+    printf '%s\n' '[0,-99]' '[0,9]' '[0,0]' '[0,0]' >other.json
+    sampl -s 1 --neutral --report -O json --against other.json rows.json |
+        jq -c '[.acceptance, .acceptance_equal, .accepted["1"], .accepted["2"], .accepted["3"]] | map(if . then . * 1000 | round else . end)' >got
+    [ "$(cat got)" = '[875,625,875,1000,null]' ]
 }

@@ -81,7 +81,11 @@ with np.errstate(invalid="ignore"):
 want["dlogp"] = {"max": d.max(), "mean": d.mean()}
 for k in 5, 10:
     want[f"top{k}"] = np.mean([len(best(x, k) & best(y, k)) / len(best(x, k)) for x, y in zip(lp, lq)])
-want["acceptance"] = np.minimum(np.exp(log_softmax(chain_base[:, :width])), np.exp(log_softmax(chain_other[:, :width]))).sum(1).mean()
+draft, target = np.exp(log_softmax(chain_base[:, :width])), np.exp(log_softmax(chain_other[:, :width]))
+rate = np.minimum(draft, target).sum(1)
+want["acceptance"], want["acceptance_equal"] = rate.mean(), (draft * target).sum(1).mean()
+want["acceptance_greedy"] = target[at, draft.argmax(1)].mean()
+want["accepted"] = {str(k): np.mean([np.cumprod(rate[i:i + k]).sum() for i in range(n - k + 1)]) if n >= k else None for k in range(1, 9)}
 
 
 def compare(path, got, expected):
@@ -107,7 +111,8 @@ dp_names = ["max", "p99_9", "p99", "p95", "p90", "p75", "median", "p25", "p10", 
 values += [(report["kld"], 6, 1)] + [(report["kld"][name], 6, 1) for name in both_names]
 values += [(report["dp"], 3, 100)] + [(report["dp"][name], 3, 100) for name in dp_names]
 values += [({"mean": report["dp"]["rms"], "se": report["dp"]["rms_se"]}, 3, 100), (report["same_top"], 3, 100), (report["nmse"], 6, 1)]
-values += [(report["dlogp"]["mean"], 6, 1), (report["dlogp"]["max"], 6, 1)] + [(report[name], 3, 100) for name in ("top5", "top10", "acceptance")]
+values += [(report["dlogp"]["mean"], 6, 1), (report["dlogp"]["max"], 6, 1)] + [(report[name], 3, 100) for name in ("top5", "top10", "acceptance", "acceptance_greedy", "acceptance_equal")]
+values += [(report["accepted"][str(k)], 6, 1) for k in range(1, 9)]
 assert len(lines) == len(values), f"{len(lines)} lines, not {len(values)}"
 for line, (value, digits, unit) in zip(lines, values):
     numbers = re.findall(r"-?(?:[\d.]+|nan|inf)", line[line.rindex(":"):])

@@ -51,7 +51,8 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
 {
     const struct cand *const c = after->c;
     const struct softmax *const s = &after->softmax;
-    double apart[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0}, p[BLOCK], q[BLOCK];
+    double best = 0.0, equal[KERN_LANES] = {0}, apart[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0},
+           p[BLOCK], q[BLOCK];
     size_t len = 0;
     for (size_t k = 0; k < b->n; k++)
         b->entry[k].met = false;
@@ -63,6 +64,8 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
             struct pair_entry *const e = k == IDMAP_NONE ? NULL : &b->entry[k];
             p[i] = e ? e->p : 0.0;
             apart[i % KERN_LANES] += fabs(p[i] - q[i]);
+            equal[i % KERN_LANES] += p[i] * q[i];
+            best = cand_id(c, at + i) == b->best ? q[i] : best;
             if (!e)
                 continue;
             const double log_q = log_prob(s, after->logit[at + i]);
@@ -92,4 +95,6 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
     stat[PAIR_JS] = fmax(0.0, kern_lanes_total(js));
     stat[PAIR_KL] = fmax(0.0, kern_lanes_total(kl));
     stat[PAIR_TOP1] = after_best(after) == b->best;
+    stat[PAIR_EQUAL] = fmin(1.0, kern_lanes_total(equal));
+    stat[PAIR_BEST] = best;
 }

@@ -24,7 +24,8 @@ void pair_free(struct pair_base *b);
 // Copies what the base's chain left. False when memory is short.
 bool pair_set_base(struct pair_base *b, const struct after *after);
 
-// Compares what a variant's chain left with the base. The base itself gives 1, 1, 0, 0, 1.
+// Compares what a variant's chain left with the base. The base itself gives 1, 1, 0, 0, 1, and two
+// probabilities.
 void pair_measure(struct pair_base *b, const struct after *after, double stat[PAIR_COUNT]);
 
 #endif

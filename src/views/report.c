@@ -5,6 +5,7 @@
 // If the base is a kld file, the figures are llama-perplexity's to the last digit that it prints (perplexity.cpp,
 // kl_divergence): products of two f32 numbers are f32, and so are percentiles; a mean of 10 rows or fewer has the error
 // 0. Otherwise all is f64.
+#include "base/hash.h"
 #include "base/mem.h"
 #include "kern/libm.h"
 #include "out/fields.h"
@@ -22,6 +23,32 @@ struct moment {
     double x, square;
 };
 
+enum { DRAFT_MOST = 8 }; // tokens of the longest draft
+
+// How many tokens of drafts of 1 to DRAFT_MOST tokens a sampled draft has accepted, on average: the sum over j up to
+// the length of the product of the first j acceptances, over all places where as many rows of one text follow. The
+// rates of neighbouring rows depend on each other, so that powers of their mean would be wrong.
+struct drafts {
+    double rate[DRAFT_MOST]; // of the last rows of the text, the newest last
+    size_t n;                // of these rows
+    double sum[DRAFT_MOST];  // [k - 1] of drafts of k tokens
+    size_t places[DRAFT_MOST];
+};
+
+static void drafts_add(struct drafts *d, double rate)
+{
+    for (size_t i = 1; i < DRAFT_MOST; i++)
+        d->rate[i - 1] = d->rate[i];
+    d->rate[DRAFT_MOST - 1] = rate;
+    d->n += d->n < DRAFT_MOST;
+    for (size_t k = 1; k <= d->n; k++) {
+        double product = 1.0;
+        d->places[k - 1]++;
+        for (size_t i = DRAFT_MOST - k; i < DRAFT_MOST; i++)
+            d->sum[k - 1] += product *= d->rate[i];
+    }
+}
+
 enum arithmetic { ARITHMETIC_F64, ARITHMETIC_LLAMA };
 
 struct report_sums {
@@ -30,7 +57,9 @@ struct report_sums {
     double *kld, *dp; // [n]
     size_t kld_cap, dp_cap;
     struct moment nll_base, nll_q, log_ratio, of_kld, of_dp, dp_square;
-    double nll_product, same, error, power, dlogp, dlogp_most, dlogp_n, top5, top10, acceptance;
+    double nll_product, same, error, power, dlogp, dlogp_most, dlogp_n, top5, top10, acceptance, acceptance_greedy,
+        acceptance_equal;
+    struct drafts drafts;
 };
 
 static enum arithmetic arithmetic_of(const struct report_sums *s)
@@ -51,8 +80,8 @@ static void moment_add(struct moment *m, double x, double square)
 }
 
 // Adds a row. A number that the lists of a row do not determine is NaN, and so are then the sums with this number.
-// acceptance: the expected rate at which a draft from the base's chain is accepted. False if memory is short.
-static bool report_add(struct report_sums *s, const struct agreement *a, double acceptance)
+// pair: that of the row, NaN where it depends on unlisted tokens. False if memory is short.
+static bool report_add(struct report_sums *s, const struct agreement *a, const double pair[PAIR_COUNT])
 {
     size_t n = s->n;
     if (!mem_push(&s->dp, &n, &s->dp_cap, &a->dp, sizeof a->dp) ||
@@ -76,7 +105,10 @@ static bool report_add(struct report_sums *s, const struct agreement *a, double 
     s->dlogp_n += a->dlogp_n;
     s->top5 += a->top5;
     s->top10 += a->top10;
-    s->acceptance += acceptance;
+    s->acceptance += pair[PAIR_OVERLAP];
+    s->acceptance_greedy += pair[PAIR_BEST];
+    s->acceptance_equal += pair[PAIR_EQUAL];
+    drafts_add(&s->drafts, pair[PAIR_OVERLAP]);
     return true;
 }
 
@@ -263,9 +295,20 @@ static void write_report(struct dest *d, struct report_sums *s, bool tokens, boo
     line(d, PERCENT, "top5", NULL, "Top-5 overlap      ", (struct figure){s->top5 / n, NAN});
     line(d, PERCENT, "top10", NULL, "Top-10 overlap     ", (struct figure){s->top10 / n, NAN});
     line(d, PERCENT, "acceptance", NULL, "Expected acceptance", (struct figure){s->acceptance / n, NAN});
+    if (!is_text(d))
+        field_int(d, "lists", (int64_t)s->lists);
+    line(d, PERCENT, "acceptance_greedy", NULL, "Greedy acceptance  ", (struct figure){s->acceptance_greedy / n, NAN});
+    line(d, PERCENT, "acceptance_equal", NULL, "Equal acceptance   ", (struct figure){s->acceptance_equal / n, NAN});
+    part_begin(d, "accepted", NULL, "");
+    for (size_t k = 1; k <= DRAFT_MOST; k++) {
+        char key[8], name[32];
+        snprintf(key, sizeof key, "%zu", k);
+        snprintf(name, sizeof name, "Accepted of %zu      ", k);
+        line(d, NUMBER, key, NULL, name, (struct figure){s->drafts.sum[k - 1] / (double)s->drafts.places[k - 1], NAN});
+    }
+    part_end(d);
     if (is_text(d))
         return;
-    field_int(d, "lists", (int64_t)s->lists);
     fields_end(d, "\n");
 }
 
@@ -274,7 +317,9 @@ static void write_report(struct dest *d, struct report_sums *s, bool tokens, boo
 struct report_view {
     const struct job *job;
     struct dest *dest;
-    bool centred; // both inputs have logits, no log-probabilities, so that logits can be compared
+    bool centred;      // both inputs have logits, no log-probabilities, so that logits can be compared
+    uint64_t next;     // number of the row that would go on with the text
+    uint32_t sequence; // hash of the text's name
     struct report_sums sums;
 };
 
@@ -289,21 +334,28 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
     return true;
 }
 
-// Returns the overlap of two distributions; NaN if it depends on unlisted tokens.
-static double acceptance(const struct result *base, const struct result *other)
+// Returns how two distributions of a row agree; NaN if that depends on unlisted tokens.
+static const double *known_pair(const struct result *base, const struct result *other)
 {
+    static const double unknown[PAIR_COUNT] = {[PAIR_OVERLAP] = NAN, [PAIR_EQUAL] = NAN, [PAIR_BEST] = NAN};
     const struct record *const p = &base->record, *const q = &other->record;
     const bool known = (!p->partial || p->exact) && (!q->partial || q->exact);
-    return known ? other->pair[PAIR_OVERLAP] : NAN;
+    return known ? other->pair : unknown;
 }
 
 static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct report_view *const v = self;
     const struct result *const res = s->result;
-    for (size_t i = 1; i < v->job->variants->n; i++)
-        if (res->ok && res[i].ok && !report_add(&v->sums, &res[i].agreement, acceptance(res, &res[i])))
+    const uint32_t sequence = s->row->seq ? hash_bytes(s->row->seq, strlen(s->row->seq)) : 0;
+    if (s->row->fresh || sequence != v->sequence || s->row->number != v->next)
+        v->sums.drafts.n = 0;
+    v->sequence = sequence;
+    for (size_t i = 1; i < v->job->variants->n; i++) {
+        if (res->ok && res[i].ok && !report_add(&v->sums, &res[i].agreement, known_pair(res, &res[i])))
             return err_from_fault(e, fault_memory());
+        v->next = s->row->number + (res->ok && res[i].ok);
+    }
     return true;
 }
 
