@@ -64,6 +64,7 @@ sampl|printed.json|{"chain":[]}
 llama-server|server.json|{"n_predict":1}
 LM Studio|studio.json|{"fields":[]}
 SillyTavern|silly.json|{"rep_pen":1,"temperature_last":true}
+SillyTavern-chat|chat.json|{"chat_completion_source":"openai"}
 KoboldCpp|kobold.json|{"sampler_order":[6,0,1,3,4,2,5],"temp":1}
 transformers|hf.json|{"do_sample":true}
 Ollama|ollama.json|{"num_ctx":1}
