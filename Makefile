@@ -86,7 +86,7 @@ EMBED   := $(BUILD)/unit/embed
 LIB     := $(CORE) $(BUILD)/lib/sampl.o
 PRESETS := $(wildcard samples/presets/*.preset)
 SCRIPTS := samples/ci samples/get samples/lib samples/live samples/scale samples/tune samples/vectors
-SCRIPT_FILES := $(wildcard $(SCRIPTS:%=%/*))
+SCRIPT_FILES := $(filter-out %/__pycache__,$(wildcard $(SCRIPTS:%=%/*)))
 SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
 MAN     := $(wildcard man/*.[1357])
 SHELLS  := .ci/run packaging/debian/tests/replay src/explorer/make.sh $(filter %.sh,$(SCRIPT_FILES)) $(wildcard packaging/*.sh packaging/*/*.sh tests/*.bash tests/*.sh tests/fuzz/*.sh tests/llama/*.sh)

@@ -19,6 +19,7 @@ unset SAMPL_CPU NO_COLOR MAKEFLAGS MAKELEVEL # of `make check`, which does not c
 # `make check-long`. START changes with the commit, so that later commits test the other bytes.
 STEP=${SAMPL_TEST_STEP:-$([ -n "${SAMPL_TEST_SHORT-}" ] && echo 64 || echo 4)}
 START=$((${SAMPL_TEST_TURN:-0} % STEP))
+export PYTHONDONTWRITEBYTECODE=1 # into the folders of the sources
 export STEP START XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
 
 # few N [WORD...]: prints the words, or the lines of standard input, one a line. In the short suite only N of them, evenly spread: the commit

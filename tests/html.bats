@@ -127,6 +127,7 @@ data() {
 }
 
 @test "-O html: a page shows 2000 rows and their total, and memory does not grow with the rows" {
+    need /usr/bin/time
     perl -e 'srand 5; print pack("f<*", map { rand 8 } 1 .. 32 * 300)' >some
     for _ in 1 2 3 4 5 6 7 8 9 10; do cat some; done >many
     local rows=() kb

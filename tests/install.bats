@@ -31,7 +31,7 @@ expected_files() {
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
         (cd "$ROOT/samples" && find . -maxdepth 1 -type f -printf 'share/sampl/samples/%P\n')
         (cd "$ROOT/samples" && printf 'share/sampl/samples/%s\n' ci/* get/* lib/* live/* scale/* tune/* vectors/*)
-    } | sort
+    } | grep -v '/__pycache__$' | sort
 }
 
 @test "make install writes exactly the expected files below DESTDIR" {

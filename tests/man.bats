@@ -521,7 +521,7 @@ rerun() (
         for example in "$name"/*; do
             [ -e "$example" ] || continue # a page without examples
             n=$((n + 1))
-            for tool in datamash jq; do
+            for tool in datamash jq zstd; do
                 grep -q "$tool" "$example" && ! command -v $tool >/dev/null && continue 2
             done
             rerun "$example" "tree.$name" >printed || true

@@ -421,7 +421,7 @@ parallel() {
     show <<<"$python" | cmp - want
     # The prompt of TGI precedes the recorded tokens, and a batch's requests are sequences of their names.
     sampl -s 1 --accept recorded --repeat-penalty 1.5 --trace -O json <<<"{\"details\":{\"prefill\":[{\"id\":7,\"text\":\"p\",\"logprob\":null}],\"tokens\":[$record],\"top_tokens\":$tops}}" 2>/dev/null |
-        jq -e '.stages[] | select(.name == "penalties") | .enabled'
+        jq -es 'any(.[].stages[]; .name == "penalties" and .enabled)'
     for i in x y x; do echo "{\"custom_id\":\"$i\",\"response\":{\"body\":{\"choices\":[{\"logprobs\":{\"content\":[$record]}}]}}}"; done | sampl -s 1 -O json 2>/dev/null | jq -r .seq | paste -sd, | grep -qx x,y,x
     # A chosen token that is listed twice counts once, with the larger number.
     jq -c '{completion_probabilities: [.top_logprobs += [{"id": 5, "token": "a", "logprob": -0.75}]]}' <<<"$record" | show | jq -c .top_probs >twice
