@@ -527,7 +527,7 @@ sampled() {
     # The text has two more columns.
     run -0 sampl --engine vllm-v2 -s 1 --dump-probs=1 <<<'[3,2,1]'
     [[ ${lines[1]} == *' cum '*' noise '*' value' ]]
-    [[ ${lines[2]} == *' -0.354791     2.645209' ]]
+    [[ ${lines[2]} == *'    -0.3548     2.6452' ]]
 }
 
 @test "--expect reports the values with noise, and --tolerance leaves out rows where they are near" {

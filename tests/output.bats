@@ -50,22 +50,22 @@ only_file() {
 @test "--dump-probs: text has a head, a header and a line per candidate, by rank, with the chosen token marked" {
     austen --dump-probs >dump
     perl -ne '
-        if (/^row (\d+)  chosen (\d+) \((\d\.\d{4})\)  kept (\d+)\/4096  entropy (\d+\.\d{3})$/) {
+        if (/^row (\d+)  chosen (\d+) \((\d\.\d{4})\)  kept (\d+)\/4096 tokens  entropy (\d+\.\d{3}) nats$/) {
             die "row $row: $left candidates missing" if $left;
             die "row $row: marked $marked" if $rows && $marked != 1;
             ($row, $chosen, $p, $left, $entropy, $rank, $marked, $last, $sum, $h) = ($1, $2, $3, $4, $5, 0, 0, 2, 0, 0);
             die "row $row out of order" if $row != $rows++;
             $_ = <>;
-            die "no names: $_" if !/^ +rank +id +logit +prob +cum$/;
-        } elsif (/^([ >]) *(\d+) +(\d+) +(-?\d+\.\d{6}) +(\d\.\d{6}) +(\d\.\d{6})$/) {
+            die "no names: $_" if !/^ +rank +id +logit +before +after +cum$/;
+        } elsif (/^([ >]) *(\d+) +(\d+) +-?\d+\.\d{4} +(\d\.\d{4}|\de-\d\d) +(\d\.\d{4}|\de-\d\d) +(\d\.\d{4})$/) {
             die "rank $2" if $2 != ++$rank;
             die "row $row: $3 is marked" if ($1 eq ">") != ($3 == $chosen);
             die "row $row: $p is not $5" if $1 eq ">" && abs($p - $5) > 5.1e-5;
             die "row $row: not falling" if $5 > $last;
             $sum += $last = $5;
             $h -= $5 * log $5 if $5 > 0;
-            die "row $row: sum $6 is not $sum" if abs($sum - $6) > 1e-6 * (1 + $rank);
-            die "row $row: entropy $entropy is not $h" if $left == 1 && abs($h - $entropy) > 1e-3;
+            die "row $row: sum $6 is not $sum" if abs($sum - $6) > 1e-4 * (1 + $rank);
+            die "row $row: entropy $entropy is not $h" if $left == 1 && abs($h - $entropy) > 1e-2;
             $marked++ if $1 eq ">";
             $left--;
         } else {
@@ -382,7 +382,7 @@ sampl_full() {
                 next;
             }
             $on++;
-            /"before":(\d+),"after":(\d+),"mass":([^,]+),"entropy":([^,]+),"top_before":(\d+),"top_after":(\d+),"removed":(\d+),"likeliest_removed":\[(.*)\],"params":\{(.*)\},"notes":\{(.*)\}\}$/
+            /"before":(\d+),"after":(\d+),"mass":([^,]+),"entropy":([^,]+),"top_before":(\d+),"top_after":(\d+),"removed":(\d+),"likeliest_removed":\[(.*)\],"params":\{(.*)\},"notes":\{([^}]*)\}(?:,"says":"[^"]*")?(?:,"found":\[[^]]*\])?\}$/
                 or die "strange stage: $_";
             my ($before, $after, $mass, $entropy, $was, $is, $gone, $list) = ($1, $2, $3, $4, $5, $6, $7, $8);
             die "row $row, $name[-1]: $before candidates after $left" if $before != $left;
@@ -488,11 +488,11 @@ sampl_full() {
 @test "a trace counts the logits that penalties and dry changed, and names the largest change" {
     echo '[1,2,3,-1]' >row.json
     sampl -s 1 --samplers 'penalties;top_k' --top-k 3 --repeat-penalty 2 --presence-penalty 0.25 --prompt-tokens 3,1 --trace row.json >got
-    grep -q '^penalties=2 .*; changed 2, change -1.25, token 1$' got
+    grep -q '^penalties=2 .*; 2 repeated: 1 x1 -1.25, 3 x1 -1.25$' got
     sampl -s 1 --samplers 'penalties' --presence-penalty 0.25 --prompt-tokens 3,1 --trace -O json row.json | grep -qF '"notes":{"changed":2,"change":-0.25,"token":1}'
-    sampl -s 1 --samplers 'dry' --dry-multiplier 0.5 --dry-allowed-length 1 --dry-sequence-breaker none --prompt-tokens 2,1,2 --trace row.json | grep -q '^dry=0.5 .*; changed 1, change -0.5, token 1$'
+    sampl -s 1 --samplers 'dry' --dry-multiplier 0.5 --dry-allowed-length 1 --dry-sequence-breaker none --prompt-tokens 2,1,2 --trace row.json | grep -q '^dry=0.5 .*; repeats 1 token 2 of 2 tokens back, -.5 \* 1.75^0 = -.5 for 1$'
     # A stage that changed nothing says so, and others say nothing.
     sampl -s 1 --samplers 'dry;temperature' --dry-multiplier 0.5 --prompt-tokens 2,1 --trace row.json >got 2>/dev/null
-    grep -q '^dry=0.5 .*; changed 0$' got
-    [ "$(grep -c changed got)" = 1 ]
+    grep -q '^dry=0.5 .*; did not act: its window has 2 tokens$' got
+    [ "$(grep -c "did not act" got)" = 1 ]
 }

@@ -19,6 +19,13 @@ static const char *text_share(double p, char text[NUMBER_TEXT])
     return *text == '0' && text[1] == '.' ? text + 1 : text;
 }
 
+// Returns a probability in four digits behind the point.
+static const char *text_prob(double p, char text[NUMBER_TEXT])
+{
+    snprintf(text, NUMBER_TEXT, p > 0.0 && p < 0.00005 ? "%.0e" : "%.4f", p);
+    return text;
+}
+
 // Returns the mark before a candidate: '>' chosen, '+' accepted, ' ' neither.
 static char text_mark(const struct record *r, uint32_t id)
 {
@@ -44,18 +51,29 @@ static void layout_add(struct dest *d, struct layout *l, const struct ranked *ra
     }
 }
 
-// chosen: the chosen candidate if it is not among the n best; else NULL.
-static struct layout layout_of(struct dest *d, const struct record *r, const struct ranked *ranked, size_t n,
-                               const struct ranked *chosen, bool last, size_t cuts)
+// Has the chain removed a candidate of the record's list, or changed a probability of the n best? Then the list shows
+// probabilities before and after it.
+static bool chain_changed(const struct record *r, size_t n)
 {
-    struct layout l = {.pair = last && r->n_cut,
+    bool changed = r->n_cut;
+    for (size_t i = 0; i < n; i++)
+        changed = changed || fabsf(r->ranked[i].raw_p - r->ranked[i].p) > 5e-5f;
+    return changed;
+}
+
+// Widens the layout for all lists of the record, so that equal bars are equal probabilities. chosen: the chosen
+// candidate if it is not among those that the last list shows; else NULL.
+static struct layout layout_of(struct dest *d, const struct record *r, const struct ranked *chosen, bool last,
+                               size_t cuts)
+{
+    struct layout l = {.pair = last && chain_changed(r, r->shown),
                        .ample = d->screen.columns >= AMPLE,
                        .id = 2,
                        .text = d->vocab ? 4 : 0,
                        .most = 1e-30};
-    for (size_t i = 0; last && i < n; i++)
-        l.pair = l.pair || fabsf(ranked[i].raw_p - ranked[i].p) > 5e-5f;
-    layout_add(d, &l, ranked, n);
+    for (size_t i = 0; i < r->n_trace; i++)
+        layout_add(d, &l, r->trace[i].best, r->trace[i].n_best);
+    layout_add(d, &l, r->ranked, r->shown);
     if (chosen)
         layout_add(d, &l, chosen, 1);
     layout_add(d, &l, r->cut, cuts);
@@ -125,9 +143,9 @@ static const struct ranked *chosen_behind(const struct record *r, size_t n)
 static void text_bars(struct dest *d, const struct record *r, const struct ranked *ranked, size_t n, bool last)
 {
     char text[NUMBER_TEXT];
-    const size_t cuts = !last ? 0 : r->n_cut < TRACE_REMOVED ? r->n_cut : TRACE_REMOVED;
-    const struct ranked *const chosen = last ? chosen_behind(r, n) : NULL;
-    const struct layout l = layout_of(d, r, ranked, n, chosen, last, cuts);
+    const size_t cuts = r->n_cut < TRACE_REMOVED ? r->n_cut : TRACE_REMOVED;
+    const struct ranked *const chosen = r->shown ? chosen_behind(r, r->shown) : NULL;
+    const struct layout l = layout_of(d, r, chosen, last, cuts);
     double sum = 0.0, cut = 0.0;
     builder_format(&d->text, " %*s", l.id, "id");
     if (l.text)
@@ -140,7 +158,7 @@ static void text_bars(struct dest *d, const struct record *r, const struct ranke
         kept_line(d, &l, r, &ranked[i], sum);
     }
     size_t more = last ? r->kept - n : 0;
-    if (chosen) {
+    if (last && chosen) {
         double up_to = sum;
         for (const struct ranked *c = ranked + n; c <= chosen; c++)
             up_to += c->p;
@@ -150,13 +168,13 @@ static void text_bars(struct dest *d, const struct record *r, const struct ranke
     }
     if (more)
         builder_format(&d->text, "  and %zu more kept (%s)\n", more, text_share(1.0 - sum, text));
-    for (size_t i = 0; i < cuts; i++) {
+    for (size_t i = 0; last && i < cuts; i++) {
         line_start(d, &l, text_mark(r, r->cut[i].id), r->cut[i].id, NULL, 0.0);
         share_with_bar(d, &l, r->cut[i].p, COLOR_BLUE, true);
         builder_format(&d->text, " -> x %s\n", r->cut_by[i]);
         cut += r->cut[i].p;
     }
-    if (cuts && cuts < r->n_cut)
+    if (last && cuts && cuts < r->n_cut)
         builder_format(&d->text, "  and %zu more removed (%s)\n", r->n_cut - cuts, text_share(r->cut_p - cut, text));
 }
 
@@ -170,21 +188,16 @@ static void padded_name(struct dest *d, const struct trace_line *t)
     builder_format(&d->text, "%-16s", name);
 }
 
-// The numbers are shorter in a window, so that more removed tokens fit.
-#define STAGE_FILE   " %8zu -> %8zu %9.6f %8.3f  "
-#define STAGE_WINDOW " %7zu -> %7zu %6.4f %7.3f  "
-
 static void stage(struct dest *d, const struct trace_line *t)
 {
     struct builder *const b = &d->text;
     char text[NUMBER_TEXT];
-    const bool window = d->screen.columns;
     padded_name(d, t);
     if (!t->enabled) {
-        builder_format(b, " %8s\n", "off");
+        builder_format(b, " %7s\n", "off");
         return;
     }
-    builder_format(b, window ? STAGE_WINDOW : STAGE_FILE, t->before, t->after, t->mass, t->entropy);
+    builder_format(b, " %7zu -> %7zu %6.4f %7.3f  ", t->before, t->after, t->mass, t->entropy);
     token_name(d, t->top_before);
     if (t->top_after != t->top_before) {
         builder_string(b, " -> ");
@@ -195,10 +208,7 @@ static void stage(struct dest *d, const struct trace_line *t)
     for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
         builder_byte(b, ' ');
         token_name(d, t->removed[k].id);
-        if (window)
-            builder_format(b, " (%s)", text_share(t->removed[k].p, text));
-        else
-            builder_format(b, " (%.6f)", (double)t->removed[k].p);
+        builder_format(b, " (%s)", text_share(t->removed[k].p, text));
     }
     if (t->n_removed > TRACE_REMOVED)
         builder_string(b, " ...");
@@ -216,12 +226,15 @@ static void stage(struct dest *d, const struct trace_line *t)
     builder_byte(b, '\n');
 }
 
-// Writes a line for each candidate, or in a window bars. Marks the chosen and the accepted candidate.
+// Writes a line for each candidate, or in a window bars. Marks the chosen and the accepted candidate. last: the list is
+// the last one of the record.
 static void candidate_lines_text(struct dest *d, const struct record *r, const struct ranked *ranked, size_t n,
                                  bool noisy, bool last)
 {
+    const bool pair = last && chain_changed(r, n);
     double sum = 0.0;
     size_t width = 4;
+    char text[NUMBER_TEXT];
     if (d->screen.columns) {
         text_bars(d, r, ranked, n, last);
         return;
@@ -231,9 +244,12 @@ static void candidate_lines_text(struct dest *d, const struct record *r, const s
     builder_format(&d->text, "%6s %8s", "rank", "id");
     if (d->vocab)
         builder_format(&d->text, " %-*s", (int)width, "text");
-    builder_format(&d->text, " %12s %10s %10s", "logit", "prob", "cum");
+    builder_format(&d->text, " %10s", "logit");
+    if (pair)
+        builder_format(&d->text, " %8s", "before");
+    builder_format(&d->text, " %8s %8s", pair ? "after" : "prob", "cum");
     if (noisy)
-        builder_format(&d->text, " %12s %12s", "noise", "value");
+        builder_format(&d->text, " %10s %10s", "noise", "value");
     builder_byte(&d->text, '\n');
     for (size_t i = 0; i < n; i++) {
         const struct ranked *const c = &ranked[i];
@@ -242,9 +258,13 @@ static void candidate_lines_text(struct dest *d, const struct record *r, const s
         builder_int(&d->text, (int64_t)i + 1, 5);
         builder_int(&d->text, c->id, 9);
         text_of_token(d, c->id, width);
-        builder_format(&d->text, " %12.6f %10.6f %10.6f", (double)c->logit, (double)c->p, sum);
+        builder_format(&d->text, " %10.4f", (double)c->logit);
+        if (pair)
+            builder_format(&d->text, " %8s", text_prob((double)c->raw_p, text));
+        builder_format(&d->text, " %8s", text_prob((double)c->p, text));
+        builder_format(&d->text, " %8s", text_prob(sum, text));
         if (noisy)
-            builder_format(&d->text, " %12.6f %12.6f", c->noised.noise, c->noised.value);
+            builder_format(&d->text, " %10.4f %10.4f", c->noised.noise, c->noised.value);
         builder_byte(&d->text, '\n');
     }
 }
@@ -253,12 +273,11 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
 {
     builder_format(&d->text, "row %" PRIu64 "  chosen ", r->row);
     token_name(d, r->chosen);
-    builder_format(&d->text, " (%.4f)  kept %zu/%zu%s  entropy %.3f\n", (double)r->chosen_p, r->kept, r->n_vocab,
-                   r->partial ? "+" : "", r->entropy);
+    builder_format(&d->text, " (%.4f)  kept %zu/%zu%s tokens  entropy %.3f nats\n", (double)r->chosen_p, r->kept,
+                   r->n_vocab, r->partial ? "+" : "", r->entropy);
     if (r->n_trace)
-        builder_format(&d->text,
-                       d->screen.columns ? "%-16s %7s    %7s %6s %7s  %s\n" : "%-16s %8s    %8s %9s %8s  %s\n", "stage",
-                       "before", "after", "mass", "entropy", d->screen.columns ? "top" : "top; removed");
+        builder_format(&d->text, "%-16s %7s    %7s %6s %7s  %s\n", "stage", "before", "after", "mass", "entropy",
+                       d->screen.columns ? "top" : "top; removed");
     if (r->budget)
         builder_format(&d->text, "%-16s %s", "reasoning", r->budget);
     if (r->budget && r->budget_left)

@@ -411,10 +411,10 @@ static unsigned more(const struct job *j, const struct dest *d)
     unsigned bits = text ? 0 : RECORD_KEPT | LEAVE_CHOSEN_P;
     if (a->dump)
         bits |= NEED_LIST | RECORD_SHOWN;
-    if (a->dump && d->format->kind == FORMAT_JSON)
-        bits |= LOG_RAW; // raw_prob
+    if (a->dump && (text || d->format->kind == FORMAT_JSON))
+        bits |= LOG_RAW; // raw_p
     if (a->dump && window)
-        bits |= RECORD_CUTS | NEED_REMOVALS | LOG_RAW;
+        bits |= RECORD_CUTS | NEED_REMOVALS;
     if (a->trace)
         bits |= NEED_LINES;
     if (a->emit == EMIT_TEXT && window) // raw_prob tints the text
