@@ -494,6 +494,7 @@ extract_examples() {
 # A command begins with "$ ", its further lines with "> ".
 rerun() (
     local line='' command='' printed=''
+    export LC_ALL=C.UTF-8 # which has the sign ±
     exec 3<"$1"
     cd "$2" || return 1
     while IFS= read -r line <&3; do

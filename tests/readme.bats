@@ -20,7 +20,7 @@ block() {
             if [[ $line == '$ '* ]]; then
                 printf '%s\n' "$line"
                 line=${line#??}
-                bash -c "${line//build\/sampl/$SAMPL}" 2>&1 || true # --expect ends with status 4
+                LC_ALL=C.UTF-8 bash -c "${line//build\/sampl/$SAMPL}" 2>&1 || true # --expect ends with status 4
                 shown=$((shown + 1))
             fi
         done <"$BATS_TEST_TMPDIR/block" >"$BATS_TEST_TMPDIR/printed"

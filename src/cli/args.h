@@ -76,8 +76,9 @@ struct args {
 
     // variants: the SPECs of --vs and OPTION=LISTs of --sweep
     struct words vs, sweeps;
-    const char *columns; // of the table, separated by commas; NULL: all
-    const char *base;    // name of the chain that the others are compared with; NULL: that of the command line
+    const char
+        *columns;     // of the table, separated by commas, or "all"; NULL: in text those that choose a chain, else all
+    const char *base; // name of the chain that the others are compared with; NULL: that of the command line
     const char *against; // a file with other rows of the same contexts; NULL: none
     bool report;
     int64_t diff; // rows; NO_NUMBER: all that differ, 0: no --diff

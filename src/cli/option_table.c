@@ -257,7 +257,7 @@ static const struct option_row others[] = {
     {"columns", .metavar = "LIST", TUNING, TEXT(columns),
      RULES(NEEDS(VARIANTS, .says = OF_THE_TABLE), EXCLUDES("diff,report,emit", .says = OF_THE_TABLE),
            EXCLUDES("dump-probs", .unless = "output-format=html", .says = OF_THE_TABLE)),
-     .help = "columns of the table of variants, in this order; as lost,gain,gain_diff"},
+     .help = "columns of the table of variants, in this order; as lost,gain,gain_diff; 'all'"},
     {"base", .metavar = "NAME", TUNING, TEXT(base),
      RULES(NEEDS("vs,sweep", .says = " needs variants: --vs or --sweep")),
      .help = "compare with the variant of this name; in place of the chain of the command line"},

@@ -23,7 +23,7 @@ static int columns_of(int fd)
 struct screen screen_of(int fd)
 {
     if (!isatty(fd))
-        return (struct screen){0};
+        return (struct screen){.utf8 = platform_utf8()};
     const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
     const bool dumb = term && !strcmp(term, "dumb");
     return (struct screen){

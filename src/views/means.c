@@ -253,7 +253,8 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
         m->has[i] = may_have(m, i);
     if (!m->sums)
         return err_from_fault(e, fault_memory());
-    return !j->args->columns || choose_fields(m, j->args->columns, e);
+    m->names = j->args->columns && strcmp(j->args->columns, "all") != 0;
+    return !m->names || choose_fields(m, j->args->columns, e);
 }
 
 bool means_help(size_t i, struct column_help *column)
@@ -293,9 +294,8 @@ static void note_chance(const struct job *j)
         const char *const by = recipe_by_chance(j->variants->recipe[i]);
         if (!by)
             continue;
-        message_note(
-            "the numbers of chains marked 'of the draw' depend on the seed: in '%.*s', %s depends on earlier draws",
-            VARIANT_NAME(&j->variants->of[i]), by);
+        message_note("the numbers of chains marked '*' depend on the seed: in '%.*s', %s depends on earlier draws",
+                     VARIANT_NAME(&j->variants->of[i]), by);
         return;
     }
 }
@@ -312,31 +312,38 @@ static void add_fields(struct means *m, size_t first, size_t last)
             }
 }
 
-// Lists all columns for people: first those that tell which chain to take.
+// Lists the columns for people: first those that tell which chain to take and, unless these are enough, all others.
 static void show_fields(struct means *m)
 {
-    static const char *const first[] = {"lost", "gain", "kept", "gain_diff"};
+    static const char *const first[] = {"lost", "gain", "gain_diff", "kept", "entropy"}, *const apart[] = {
+                                                                                             "overlap", "same",
+                                                                                             "kl",      "kept",
+                                                                                             "entropy", "exact"};
+    enum { FIRST = sizeof first / sizeof *first, APART = sizeof apart / sizeof *apart };
+    const bool accepts = args_given(m->job->args, "accept"), chooses = accepts || !m->brief;
+    const char *const *const names = chooses ? first : apart;
     bool done[MEANS_COLUMNS] = {false};
     struct means_field f;
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (find_field(m, first[i], strlen(first[i]), false, &f)) {
+    for (size_t i = 0; i < (chooses ? (size_t)FIRST : (size_t)APART); i++)
+        if (find_field(m, names[i], strlen(names[i]), false, &f)) {
             add_field(&m->shown, f.column, f.part);
             done[f.column] = true;
         }
     for (size_t k = 0; k < SOURCES; k++)
-        if (m->has[k] && !done[k])
+        if (m->has[k] && !done[k] && (!m->brief || (accepts && conditions[sources[k].when].partial)))
             add_field(&m->shown, k, MEANS_VALUE);
 }
 
 void means_end(struct means *m)
 {
-    const bool chosen = m->job->args->columns;
+    const bool chosen = m->names;
     size_t rows = 0;
     for (size_t i = 0; i < SOURCES; i++)
         if (!chosen && conditions[sources[i].when].partial)
             m->has[i] = m->has[i] && any_value(m, i);
     while (sources[rows].kind != ROWS)
         rows++;
+    m->brief = m->brief && !m->job->args->columns;
     add_fields(m, 0, rows);
     add_fields(m, rows, SOURCES);
     if (!chosen)
@@ -379,18 +386,30 @@ struct means_cell means_cell(const struct means *m, size_t variant, struct means
     return part[f.part];
 }
 
-// Writes a number of the table to text[CELL_TEXT / 2]. Returns its length.
-static size_t cell_number(char *text, double x, int decimals)
+// The decimals of an error: two digits if those are 35 at most, else one. May be negative.
+static int decimals_of(double error)
 {
-    const int digits = decimals ? decimals : x > 0.0 && x < 0.001 ? 2 : x < 100.0 ? 4 : x < 1e7 ? 1 : 2;
-    const bool scientific = !decimals && ((x > 0.0 && x < 0.001) || x >= 1e7);
-    const int len = isnan(x)   ? snprintf(text, CELL_TEXT / 2, "-")
-                    : isinf(x) ? snprintf(text, CELL_TEXT / 2, "%.0f", x)
-                               : snprintf(text, CELL_TEXT / 2, scientific ? "%.*e" : "%.*f", digits, x);
-    return (size_t)len;
+    char text[CELL_TEXT];
+    snprintf(text, sizeof text, "%.1e", error); // d.de-dd
+    const int tenths = (text[0] - '0') * 10 + (text[2] - '0'), power = atoi(strchr(text, 'e') + 1);
+    return (tenths <= 35 ? 1 : 0) - power;
 }
 
-// Returns whether the text of a field has its error in parentheses.
+const char *rounded_to(double x, double error, char text[CELL_TEXT])
+{
+    const int decimals = error > 0.0 && error < INFINITY ? decimals_of(error) : 0;
+    if (isnan(x))
+        snprintf(text, CELL_TEXT, "-");
+    else if (!(error > 0.0 && error < INFINITY) || isinf(x))
+        snprintf(text, CELL_TEXT, "%.4g", x == 0.0 ? 0.0 : x);
+    else if (decimals <= 0)
+        snprintf(text, CELL_TEXT, "%.0f", x);
+    else
+        snprintf(text, CELL_TEXT, "%.*f", decimals < 12 ? decimals : 12, x);
+    return text;
+}
+
+// Returns whether the text of a field has its error.
 static bool with_error(struct means_field f, bool errors)
 {
     const enum column_kind kind = sources[f.column].shown;
@@ -398,33 +417,19 @@ static bool with_error(struct means_field f, bool errors)
            (kind == COLUMN_SHARE || errors);
 }
 
-size_t means_width(const struct means *m, struct means_field f, bool errors)
-{
-    enum { MEAN = 8, SHARE = 13, SIGNED = 14, WITH_ERROR = 17 };
-    const struct table_source *const s = &sources[f.column];
-    const size_t share = is_paired(s) ? SIGNED : SHARE; // gain and differences may be negative
-    char name[CELL_TEXT];
-    const size_t wide = strlen(means_name(m, f, name));
-    const size_t width = !with_error(f, errors) ? MEAN : s->shown == COLUMN_SHARE ? share : WITH_ERROR;
-    return wide > width ? wide : width;
-}
-
-const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors,
+const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors, bool utf8,
                             char text[CELL_TEXT])
 {
     const struct means_cell c = means_cell(m, variant, f);
-    const enum column_kind kind = sources[f.column].shown;
-    const int decimals = kind == COLUMN_SHARE ? 3 : 0;
-    const bool none = decimals && fabs(c.value) < 0.0005; // no "-0.000"
-    if (kind == COLUMN_COUNT && !isnan(c.value)) {
+    if (sources[f.column].shown == COLUMN_COUNT && f.part == MEANS_VALUE && !isnan(c.value)) {
         snprintf(text, CELL_TEXT, "%.0f", c.value);
         return text;
     }
-    size_t len = cell_number(text, none ? 0.0 : c.value, decimals);
-    if (isnan(c.value) || !with_error(f, errors))
+    rounded_to(c.value, c.error, text);
+    if (!isfinite(c.value) || !(c.error > 0.0 && c.error < INFINITY) || !with_error(f, errors))
         return text;
-    len += (size_t)snprintf(text + len, CELL_TEXT - len, " (");
-    len += cell_number(text + len, c.error, decimals);
-    snprintf(text + len, CELL_TEXT - len, ")");
+    char error[CELL_TEXT];
+    const size_t len = strlen(text);
+    snprintf(text + len, CELL_TEXT - len, " %s%s", utf8 ? "±" : "+-", rounded_to(c.error, c.error, error));
     return text;
 }

@@ -26,6 +26,8 @@ struct means {
         struct means_field field[MEANS_FIELDS];
         size_t n;
     } all, shown; // set by means_end: all fields, and those to show: of --columns, or the columns in people's order
+    bool names;   // --columns names some columns
+    bool brief;   // those to show are the few that choose a chain, unless --columns asks for others
 };
 
 // A rule of views that have the table: that of a part of the rows cannot be joined with those of the others.
@@ -58,12 +60,14 @@ enum { CELL_TEXT = 64 };
 // Returns the name of a field.
 const char *means_name(const struct means *m, struct means_field f, char text[CELL_TEXT]);
 
-// Returns the width of a field's texts and of its name. errors: as in means_cell_text.
-size_t means_width(const struct means *m, struct means_field f, bool errors);
-
-// Returns a field of a variant in few digits. A share has its error in parentheses; with `errors`, a mean has it, too.
-const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors,
+// Returns a field of a variant, rounded to its error, which follows a share and, with `errors`, a mean: 15.9 ±0.6.
+// utf8: else +- stands for the sign.
+const char *means_cell_text(const struct means *m, size_t variant, struct means_field f, bool errors, bool utf8,
                             char text[CELL_TEXT]);
+
+// Writes a number as it is shown beside its error: with as many digits as the error has, two of those up to 35, else
+// one. Without an error (NaN or 0) four digits. Returns text.
+const char *rounded_to(double x, double error, char text[CELL_TEXT]);
 
 // Writes the table as fields. between: what stands between two objects; behind the last, and behind a line, `behind`.
 void means_fields(const struct means *m, struct dest *d, const char *between, const char *behind);

@@ -47,7 +47,7 @@ static void chain_fields(const struct means *m, struct dest *d, size_t i, const 
 {
     const struct variant *const v = &m->job->variants->of[i];
     // The script of a page needs all columns.
-    const bool chosen = m->job->args->columns && d->format->kind != FORMAT_PAGE;
+    const bool chosen = m->names && d->format->kind != FORMAT_PAGE;
     const struct means_list *const l = chosen ? &m->shown : &m->all;
     char name[CELL_TEXT];
     field_text(d, "name", v->name, true);

@@ -175,7 +175,7 @@ static void table(const struct pages *v)
         html_text(b, text_piece(j->variants->of[i].name), false);
         builder_string(b, recipe_by_chance(j->variants->recipe[i]) ? " (of the draw)</th>" : "</th>");
         for (size_t k = 0; k < m->shown.n; k++)
-            builder_format(b, "<td>%s</td>", means_cell_text(m, i, m->shown.field[k], false, text));
+            builder_format(b, "<td>%s</td>", means_cell_text(m, i, m->shown.field[k], false, true, text));
         builder_string(b, "</tr>\n");
     }
     builder_string(b, "</tbody>\n</table></div>\n");

@@ -10,39 +10,73 @@ struct table {
     struct dest *dest;
     struct means means;
     bool errors; // the table has room for the errors of means
+    size_t width[MEANS_FIELDS];
 };
 
-static size_t field_width(const void *arg, size_t k)
+static size_t field_width(const void *arg, size_t k) { return 1 + ((const struct table *)arg)->width[k]; }
+
+// The columns of a text on one line.
+static size_t columns_of(const char *text) { return text_clip(NULL, text_piece(text), 0, SIZE_MAX); }
+
+// Finds the widths of the fields.
+static void measure_fields(struct table *t, bool errors)
 {
-    const struct table *const t = arg;
-    return means_width(&t->means, t->means.shown.field[k], t->errors);
+    const struct means *const m = &t->means;
+    char text[CELL_TEXT];
+    t->errors = errors;
+    for (size_t k = 0; k < m->shown.n; k++) {
+        t->width[k] = strlen(means_name(m, m->shown.field[k], text));
+        for (size_t i = 0; i < m->job->variants->n; i++) {
+            const size_t wide =
+                columns_of(means_cell_text(m, i, m->shown.field[k], errors, t->dest->screen.utf8, text));
+            t->width[k] = wide > t->width[k] ? wide : t->width[k];
+        }
+    }
 }
 
-static void table_block(const struct table *t, size_t first, size_t last, size_t width)
+// Writes a cell behind blanks.
+static void cell(struct table *t, size_t k, const char *text)
+{
+    builder_pad(&t->dest->text, ' ', 2 + t->width[k] - columns_of(text));
+    builder_string(&t->dest->text, text);
+}
+
+// Do the numbers of a chain depend on draws? Then a * stands behind its name.
+static bool by_chance(const struct table *t, size_t i) { return recipe_by_chance(t->job->variants->recipe[i]); }
+
+static void table_block(struct table *t, size_t first, size_t last, size_t width)
 {
     const struct means *const m = &t->means;
     struct builder *const b = &t->dest->text;
     char text[CELL_TEXT];
     builder_format(b, first ? "\n%-*s" : "%-*s", (int)width, "name");
     for (size_t k = first; k < last; k++)
-        builder_format(b, " %*s", (int)field_width(t, k), means_name(m, m->shown.field[k], text));
+        cell(t, k, means_name(m, m->shown.field[k], text));
     builder_byte(b, '\n');
-    for (size_t i = 0; i < m->job->variants->n; i++) {
-        const bool marked = last == m->shown.n && recipe_by_chance(m->job->variants->recipe[i]);
-        text_cell(b, text_piece(m->job->variants->of[i].name), 0, width, window_columns(t->dest) / 2);
+    for (size_t i = 0; i < t->job->variants->n; i++) {
+        const struct piece name = text_piece(t->job->variants->of[i].name);
+        const size_t most = window_columns(t->dest) / 2, mark = by_chance(t, i);
+        text_clip(b, name, 0, most);
+        const size_t wide = text_clip(NULL, name, 0, most) + mark;
+        builder_string(b, mark ? "*" : "");
+        builder_pad(b, ' ', wide < width ? width - wide : 0);
         for (size_t k = first; k < last; k++)
-            builder_format(b, " %*s", (int)field_width(t, k),
-                           means_cell_text(m, i, m->shown.field[k], t->errors, text));
-        builder_string(b, marked ? "  of the draw\n" : "\n");
+            cell(t, k, means_cell_text(m, i, m->shown.field[k], t->errors, t->dest->screen.utf8, text));
+        builder_byte(b, '\n');
     }
 }
 
 static void table_text(struct table *t)
 {
     enum { NAME_MOST = 48 };
-    const size_t n = t->means.shown.n, width = names_width(t->means.job, window_columns(t->dest) / 2, NAME_MOST);
-    t->errors = true;
-    t->errors = block_end(t->dest, field_width, t, n, 0, width) == n;
+    const size_t n = t->means.shown.n;
+    size_t width = names_width(t->job, window_columns(t->dest) / 2, NAME_MOST), marked = 0;
+    for (size_t i = 0; i < t->job->variants->n; i++)
+        marked += by_chance(t, i);
+    width += marked > 0;
+    measure_fields(t, true);
+    if (block_end(t->dest, field_width, t, n, 0, width) < n)
+        measure_fields(t, false);
     for (size_t first = 0, last; first < n; first = last) {
         last = block_end(t->dest, field_width, t, n, first, width);
         table_block(t, first, last, width);
@@ -69,7 +103,10 @@ static bool end(void *self, enum ending how, struct err *e)
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
 {
-    return means_open(&((struct table *)self)->means, j, e);
+    struct table *const t = self;
+    const bool opened = means_open(&t->means, j, e);
+    t->means.brief = d->format->kind == FORMAT_TEXT;
+    return opened;
 }
 
 static void table_free(void *self) { means_free(&((struct table *)self)->means); }
