@@ -183,9 +183,12 @@ build_tree() {
         { cat make.log; return 1; }
 }
 
+# unfold: joins the lines of a printed chain that --print-chain has folded.
+unfold() { perl -0pe 's/\n {6,}/ /g'; }
+
 # print_values OPTION...: prints the chain of --print-chain without the origins of values.
 print_values() {
-    sampl -s 1 --print-chain "$@" | sed 's/ ([a-z ]*)//g'
+    sampl -s 1 --print-chain "$@" | unfold | sed 's/ ([a-z ]*)//g'
     return "${PIPESTATUS[0]}"
 }
 

@@ -42,7 +42,7 @@ words() {
     words
     local args=(--vocab v --reasoning-budget 2 --reasoning-start '<t>' --reasoning-end '<end>' --reasoning-end 3 --reasoning-budget-message "a'b")
     printf '%s\n' "'" >>v
-    sampl -s 1 --print-chain "${args[@]}" 2>/dev/null | grep -qx 'reasoning    on   reasoning-budget=2 reasoning-start=2 reasoning-end=4,7 reasoning-end=3 reasoning-budget-message=0,8,1'
+    sampl -s 1 --print-chain "${args[@]}" 2>/dev/null | unfold | grep -qx 'reasoning    on   reasoning-budget=2 reasoning-start=2 reasoning-end=4,7 reasoning-end=3 reasoning-budget-message=0,8,1'
     sampl -s 1 --print-chain=json "${args[@]}" 2>/dev/null | grep -q '"reasoning":{"tokens":2,"start":\[2\],"message":\[0,8,1\],"message_text":"[^"]*","end":\[\[4,7\],\[3\]\]}'
     sampl -s 1 --print-chain=server "${args[@]}" 2>/dev/null >out
     grep -qF ',"reasoning_budget_tokens":2,"reasoning_budget_start_tag":"<t>","reasoning_budget_end_tags":["<end>","</t>"],"reasoning_budget_message":"a'"'"'b"}' out

@@ -113,6 +113,45 @@ static void write_remarks(const struct chain_text *t)
     builder_free(&notes);
 }
 
+// Returns how much of a line fits that begins at column `from`: all of it, or up to its last blank, or behind its last
+// comma; a longer word stays whole. The blanks of the first `indent` columns do not count.
+static size_t fitting(const char *line, size_t len, size_t from, size_t indent)
+{
+    enum { LINE = 100 };
+    size_t blank = 0, comma = 0, at = from ? 0 : indent;
+    for (; at < len && (from + at <= LINE || !(blank || comma)); at++) {
+        blank = line[at] == ' ' && !(at && line[at - 1] == ':') ? at : blank; // 'off: ...' stays together
+        comma = line[at] == ',' && from + at < LINE ? at + 1 : comma;
+    }
+    return from + len <= LINE || !(blank || comma) ? len : blank ? blank : comma;
+}
+
+// Adds a text of lines, without blanks at their ends. The rest of a long line follows below, behind blanks.
+static void fold_lines(struct builder *to, const char *text)
+{
+    enum { STAGE = 18, NOTE = 6 }; // columns behind a stage's name, and behind "note: "
+    for (const char *end; *text; text = end + 1) {
+        end = strchr(text, '\n');
+        const size_t indent = strncmp(text, "note: ", NOTE) ? STAGE : NOTE;
+        struct builder line = {0};
+        builder_bytes(&line, text, (size_t)(end - text));
+        while (line.len && line.text[line.len - 1] == ' ')
+            line.len--;
+        for (size_t from = 0; from < line.len;) {
+            // a later part begins `indent` columns behind the edge
+            const size_t before = from ? indent : 0;
+            const size_t n = fitting(line.text + from, line.len - from, before, indent);
+            builder_pad(to, ' ', before);
+            builder_bytes(to, line.text + from, n);
+            builder_byte(to, '\n');
+            for (from += n; from < line.len && line.text[from] == ' '; from++) {
+            }
+        }
+        to->failed = to->failed || line.failed;
+        builder_free(&line);
+    }
+}
+
 static bool write_text(const struct chain_text *t)
 {
     struct builder *const b = t->text;
@@ -143,6 +182,18 @@ static bool write_text(const struct chain_text *t)
         write_stage(t, &t->r->stage[i]);
     write_remarks(t);
     return true;
+}
+
+static bool write_lines(const struct chain_text *t)
+{
+    struct builder lines = {0};
+    struct chain_text whole = *t;
+    whole.text = &lines;
+    const bool ok = write_text(&whole);
+    fold_lines(t->text, lines.text ? lines.text : "");
+    t->text->failed = t->text->failed || lines.failed;
+    builder_free(&lines);
+    return ok;
 }
 
 // ---- JSON
@@ -423,7 +474,7 @@ bool print_chain(struct builder *text, const struct args *a, const struct recipe
     static const struct {
         const char *how;
         bool (*write)(const struct chain_text *t);
-    } forms[] = {{"text", write_text},
+    } forms[] = {{"text", write_lines},
                  {"json", write_json},
                  {"llama", chain_text_options},
                  {"server", write_request},
