@@ -19,7 +19,7 @@ check() {
     local lines edge file
     [ "$(find "$ROOT"/samples/vectors -name '*.jsonl' | wc -l)" -ge 15 ]
     [ "$(du -sb "$ROOT/samples/vectors" | cut -f 1)" -le 4000000 ]
-    [ "$(wc -l <"$ROOT/samples/vectors/check.py")" -le 80 ]
+    [ "$(wc -l <"$ROOT/samples/vectors/check.py")" -le 100 ]
     lines=$(cat "$ROOT"/samples/vectors/*.jsonl | wc -l)
     edge=$(cat "$ROOT"/samples/vectors/*.jsonl | grep -c '"edge":true')
     [ "$lines" -ge 400 ]
@@ -97,6 +97,16 @@ answers() {
     [ "$(grep -c '^    [a-z]' <<<"$output")" -gt 50 ]
     odd=$(grep '^    [a-z]' <<<"$output" | grep -vE '/(high|huge)|-high:|\(edge\)$' || true)
     [ -z "$odd" ]
+}
+
+@test "check.py --only NAMES gives a port the lines of these samplers, and no others" {
+    run check --only top_k,temperature,min_p sh -c 'tee lines | jq -c "{name, ids: .stages[-1].ids, probs: .stages[-1].probs, id}"'
+    jq -r '.stages[].name' lines | sort -u | paste -sd ' ' | grep -qx 'dist min_p temperature top_k'
+    [ "$(wc -l <lines)" -eq "$(cat "$ROOT"/samples/vectors/*.jsonl |
+        jq -c 'select(all(.stages[].name; IN("top_k", "temperature", "min_p", "dist")))' | wc -l)" ]
+    grep -q '"name":"chains/' <(jq -c . lines) # a chain of the three, too
+    run -1 check --only top_k,no_such cat
+    [ "$output" = "check.py: --only: no line has a stage 'no_such'" ]
 }
 
 @test "check.py reports what is wrong with an answer" {

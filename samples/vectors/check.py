@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks a sampler against the test vectors: check.py [--only TEXT] [--all] YOUR_COMMAND [ARGUMENT...]
+"""Checks a sampler against the test vectors: check.py [--only NAMES] [--all] YOUR_COMMAND [ARGUMENT...]
 
 YOUR_COMMAND reads the lines of the vectors on standard input, and writes a line for each on standard output:
 {"name": the name of the line, "ids": the tokens that are kept, "probs": their probabilities, "id": the chosen token}
---only TEXT: only lines whose name contains TEXT. --all: prints every wrong line, not only the first three of a file.
+--only NAMES: only lines whose stages are all among NAMES, as top_k,min_p, or are dist; of one NAME with a slash: whose name contains it.
+--all: prints every wrong line, not only the first three of a file.
 Exit status: 0 if all lines are right, or if only lines with "edge" are wrong; else 1."""
 import json
 import os
@@ -42,6 +43,16 @@ def vectors():
     return [json.loads(line) for name in names for line in open(os.path.join(folder, name), encoding="ascii")]
 
 
+def chosen(lines, only):
+    """The lines that --only asks for."""
+    if not only or "/" in only:
+        return [line for line in lines if only in line["name"]]
+    names, known = set(only.split(",")), {stage["name"] for line in lines for stage in line["stages"]}
+    if names - known:
+        sys.exit(f"check.py: --only: no line has a stage '{min(names - known)}'")
+    return [line for line in lines if {stage["name"] for stage in line["stages"]} <= names | {"dist"}]
+
+
 def answers(command, lines):
     try:
         done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines), stdout=subprocess.PIPE, text=True)
@@ -60,7 +71,7 @@ def main():
         shown, only, words = (1 << 30, only, words[1:]) if words[0] == "--all" else (shown, "".join(words[1:2]), words[2:])
     if not words or words[0].startswith("-"):
         sys.exit(__doc__)
-    lines = [line for line in vectors() if only in line["name"]]
+    lines = chosen(vectors(), only)
     got, total = answers(words, lines), [0, 0, 0]
     print(f"{'file':<16} {'lines':>6} {'right':>6} {'wrong':>6} {'edge':>6}")
     for name in sorted({line["name"].split("/")[0] for line in lines}):
