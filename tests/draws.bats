@@ -78,17 +78,17 @@ np.savetxt("one", ids[:, 0], "%d")'
 @test "--draws rejects draws whose probability is too small for a number" {
     printf '1 1 0\n' >draws
     run -4 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
-    [ "${lines[-2]}" = "temperature            >4 of the chain's, p 0" ]
-    [ "${lines[-1]}" = 'verdict                rejected by last kept token, p 0; temperature, p 0' ]
+    [[ $output == *"temperature            >4 of the chain's, p < 1e-300"* ]]
+    [ "${lines[0]}" = 'verdict                rejected by last kept token, p < 1e-300; temperature, p < 1e-300' ]
     printf '2 2 2\n' >draws
     run -0 sampl --neutral --temp 1e-30 --draws draws <<<'[1,2,3]'
-    [ "${lines[-3]}" = 'temperature            not tested: no draw inside is from a row with a choice' ]
+    [ "${lines[-1]}" = 'temperature            not tested: no draw inside is from a row with a choice' ]
 }
 
 @test "--draws writes to the file of --output, and ends with status 4 if it rejects the draws" {
     seq 300 | sed 's/.*/0/' | paste -sd ' ' >draws
     run -4 sampl --draws draws -o report <<<'[1,1]'
     [ -z "$output" ]
-    [ "$(head -n 1 report)" = '1 row, 300 draws' ]
+    [ "$(sed -n 2p report)" = '1 row, 300 draws' ]
     run -0 sampl --draws draws <<<'[20,0]'
 }

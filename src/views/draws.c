@@ -15,6 +15,15 @@
 
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
+// Writes a p-value; none is 0.
+static void print_p(struct builder *b, const char *before, double p, const char *behind)
+{
+    if (p < 1e-300)
+        builder_format(b, "%sp < 1e-300%s", before, behind);
+    else
+        builder_format(b, "%sp %.2g%s", before, p, behind);
+}
+
 static void print_outside(struct dest *d, const struct outside *o)
 {
     builder_format(&d->text, "row %" PRIu64 ": ", o->row);
@@ -36,12 +45,11 @@ static void print_all_outside(struct dest *d, const struct draw_sums *s)
         builder_format(&d->text, " in %" PRIu64 " row%s", s->outside_rows, plural(s->outside_rows));
     if (s->near)
         builder_format(&d->text, ", %" PRIu64 " more within the tolerance", s->near);
+    builder_byte(&d->text, '\n');
     for (size_t i = 0; i < s->n_first; i++) {
-        builder_string(&d->text, i ? "                       " : "   ");
+        builder_string(&d->text, "  ");
         print_outside(d, &s->first[i]);
     }
-    if (!s->n_first)
-        builder_byte(&d->text, '\n');
 }
 
 // Says why a test was not made. with_choice: the cause where a draw had a choice.
@@ -53,10 +61,13 @@ static void print_untested(struct builder *b, const char *name, const struct dra
 
 static void print_chi2(struct builder *b, const char *name, const struct draw_tests *tests, const struct chi2_test *t)
 {
-    if (t->df > 0.0)
-        builder_format(b, "%-23schi2 %.1f, df %.0f, p %.2g, ratio %.3g\n", name, t->chi2, t->df, t->p, t->ratio);
-    else
+    if (t->df > 0.0) {
+        builder_format(b, "%-23schi2 %.1f, df %.0f, ", name, t->chi2, t->df);
+        print_p(b, "", t->p, "");
+        builder_format(b, ", ratio %.3g\n", t->ratio);
+    } else {
         print_untested(b, name, tests, "too few draws");
+    }
 }
 
 static void print_temperature(struct builder *b, const struct draw_tests *t)
@@ -71,9 +82,10 @@ static void print_temperature(struct builder *b, const struct draw_tests *t)
     }
     builder_format(b, "%-23s", "temperature");
     if (isnan(se))
-        builder_format(b, "%s of the chain's, p %.2g\n", factor < 1.0 ? "<.25" : ">4", t->temperature.p);
+        builder_string(b, factor < 1.0 ? "<.25" : ">4");
     else
-        builder_format(b, "%.*f (%.*f) of the chain's, p %.2g\n", decimals, factor, decimals, se, t->temperature.p);
+        builder_format(b, "%.*f (%.*f)", decimals, factor, decimals, se);
+    print_p(b, " of the chain's, ", t->temperature.p, "\n");
 }
 
 // ---- the verdict
@@ -104,8 +116,10 @@ static void verdict_text(struct builder *b, const struct draw_sums *s, const str
     struct rejection found[5];
     const size_t n = find_rejections(s, t, found);
     builder_format(b, "%-23s", "verdict");
-    for (size_t i = 0; i < n; i++)
-        builder_format(b, "%s%s, p %.2g", i ? "; " : "rejected by ", found[i].name, found[i].p);
+    for (size_t i = 0; i < n; i++) {
+        builder_format(b, "%s%s", i ? "; " : "rejected by ", found[i].name);
+        print_p(b, ", ", found[i].p, "");
+    }
     if (n) {
         builder_byte(b, '\n');
         return;
@@ -150,6 +164,7 @@ static void verdict_json(struct dest *d, const struct draw_sums *s, const struct
 
 static void draws_text(struct dest *d, const struct draw_sums *s, const struct draw_tests *t)
 {
+    verdict_text(&d->text, s, t);
     builder_format(&d->text, "%" PRIu64 " row%s, %" PRIu64 " draw%s", s->rows, plural(s->rows), s->draws,
                    plural(s->draws));
     const uint64_t left_out = s->bad + s->inexact;
@@ -163,10 +178,13 @@ static void draws_text(struct dest *d, const struct draw_sums *s, const struct d
     if (isnan(t->last_p))
         print_untested(&d->text, "last kept token", t, "too few draws");
     else
-        builder_format(&d->text, "%-23s%" PRIu64 " draw%s, %.1f expected, p %.2g\n", "last kept token", s->last,
-                       plural(s->last), s->last_expected, t->last_p);
+        builder_format(&d->text, "%-23s%" PRIu64 " draw%s, %.1f expected", "last kept token", s->last, plural(s->last),
+                       s->last_expected);
+    if (!isnan(t->last_p))
+        print_p(&d->text, ", ", t->last_p, "\n");
     print_temperature(&d->text, t);
-    verdict_text(&d->text, s, t);
+    if (t->rank.df > 0.0 || t->token.df > 0.0)
+        builder_format(&d->text, "%-23slargest quotient of a class's draws and those expected\n", "ratio");
 }
 
 // ---- JSON
