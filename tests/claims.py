@@ -179,7 +179,7 @@ def removal(case):
     # --expect names the same stage
     wanted = [rng.randrange(case.n) for _ in case.logits]
     _, out, _ = case.run(*chain, *accept, "--expect", ",".join(map(str, wanted)))
-    for row, token, number, stage in re.findall(r"^row (\d+).*\n(?:  .*\n)*?  (\d+) is not among the (\d+) kept: (\S+) removed it", out, re.M):
+    for row, token, number, stage in re.findall(r"^row (\d+).*\n(?:  .*\n)*?  (\d+) is not among the (\d+) kept: [^;\n]*; (\S+) (?:removed it|keeps)", out, re.M):
         row, token = int(row), int(token)
         if stage.rstrip(":") not in names:
             tried["expect: removed by another"] += 1
@@ -421,8 +421,8 @@ def partial(case):
         def said(text):
             text = re.sub(r' "[^"]*"', "", text)
             found = re.findall(r"row (\d+): (\d+) (?:removed by|gone after) (\S+?)(?:, rank (\d+)(, the next best)?|, (not listed|below the list))$", text, re.M)
-            found += [(r, i, s, "ranked", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: (\S+) removed it", text)]
-            found += [(r, i, s, "", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: it is gone after (\S+?),", text)]
+            found += [(r, i, s, "ranked", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: [^;\n]*; (\S+) (?:removed it|keeps)", text)]
+            found += [(r, i, s, "", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: (?:not listed|below the list); it is gone after (\S+)", text)]
             return {(r, i): (s, rank, best) for r, i, s, rank, best, _ in found}
         there = said(whole)
         for place, (stage, rank, best) in said(listed).items():

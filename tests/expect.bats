@@ -56,10 +56,11 @@ agrees() {
     sed '100s/.*/7/' ids >other
     run -4 --separate-stderr austen --vocab "$VOCAB" --expect @other
     [ "$output" = 'row 99: expected 7 "(", the chain gives 441 " am"
-  7 is not among the 22 kept: top_k removed it: rank 1542 of 40
+  7 is not among the 22 kept: rank 1542; top_k keeps 40
   draw 0.1529 lies in 441'"'"'s interval [0.0000, 0.3351)
 1 of 256 rows differ
-  1  top_k' ]
+  1 row  top_k
+equal ids do not prove equal chains; compare --emit probs' ]
     # shellcheck disable=SC2154 # run sets it
     [ -z "$stderr" ]
     # The expected token is accepted, so that later rows are compared with the expected history.
@@ -73,7 +74,7 @@ agrees() {
     sed 1d ids >shifted && head -n 1 ids >>shifted
     run -4 austen --repeat-penalty 2 --expect @shifted
     [[ ${lines[0]} == "row 0: expected $(sed -n 2p ids), the chain gives $(sed -n 1p ids)" ]]
-    [[ $output == *' removed it: '*': ranks 1 to '*' hold '*'draw 0.'* ]]
+    [[ $output == *' kept: rank '*'; top_p keeps '*', which hold '*'draw 0.'* ]]
     # -o has the report.
     run -4 austen --repeat-penalty 2 --expect @shifted -o report
     [ -z "$output" ]
@@ -87,7 +88,7 @@ agrees() {
     sed '4s/.*/7/' ids >other
     /usr/bin/python3 -c 'import numpy as np; np.save("other.npy", np.loadtxt("other", dtype="<i8"))'
     run -4 austen --rows :9 --expect @other
-    [ "${lines[-2]}" = '1 of 9 rows differ' ]
+    [ "${lines[-3]}" = '1 of 9 rows differ' ]
     for kind in other @other other.npy @other.npy "$(paste -sd , other)"; do
         austen --rows :9 --expect "$kind" | cmp - <(echo "$output")
     done
@@ -123,8 +124,8 @@ broken_port() {
     sampl --emit logits -O npy --samplers '' -s 1 port.json >port.npy
     run -4 austen "${chain[@]}" --after top_p --emit logits --expect port.npy
     grep -qx '244 of 256 rows differ' <<<"$output" # the other rows have one token, which the port keeps
-    [ "$(grep -E '^  [0-9]+  ' <<<"$output")" = $'  239  top_p: one less\n  5  top_p: a tie' ]
-    [ "$(grep -c ' is lost: top_p keeps it: ranks 1 to [0-9]* hold 0.9' <<<"$output")" = 244 ]
+    [ "$(grep -E '^  [0-9]+ rows  ' <<<"$output")" = $'  239 rows  top_p: one less\n  5 rows  top_p: a tie' ]
+    [ "$(grep -c ' is lost: top_p keeps it, rank [0-9]*; ranks 1 to [0-9]* hold 0.9' <<<"$output")" = 244 ]
     [ "${lines[0]}" = 'row 0: 1 of 4096 numbers differ, the first:' ]
     [[ ${lines[1]} == '  '*': expected -inf, the chain gives '* ]]
     austen --samplers top_k --emit logits -O npy >port.npy
@@ -220,7 +221,8 @@ broken_port() {
     run -1 --separate-stderr sampl -s 1 --on-error skip --temp 0 --expect 2,-1,0,-1 <<<"$rows"
     [ "$output" = 'row 3: expected no token, the chain gives 1
 1 of 4 rows differ
-  1  no stage' ]
+  1 row  no stage
+equal ids do not prove equal chains; compare --emit probs' ]
     run -4 --separate-stderr sampl -s 1 --on-error skip --emit probs --expect probs.npy <<<"${rows/NaN/2}"
     [[ $output == 'row 1: 3 of 3 numbers differ, the first:'*'0: expected nan, the chain gives '* ]]
 }

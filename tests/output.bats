@@ -50,7 +50,7 @@ only_file() {
 @test "--dump-probs: text has a head, a header and a line per candidate, by rank, with the chosen token marked" {
     austen --dump-probs >dump
     perl -ne '
-        if (/^row (\d+)  chosen (\d+) \((\d\.\d{4})\)  kept (\d+)\/4096 tokens  entropy (\d+\.\d{3}) nats$/) {
+        if (/^row (\d+)  chosen (\d+) \((\d\.\d{4})\)  kept (\d+)\/4096  entropy (\d+\.\d{3}) nats$/) {
             die "row $row: $left candidates missing" if $left;
             die "row $row: marked $marked" if $rows && $marked != 1;
             ($row, $chosen, $p, $left, $entropy, $rank, $marked, $last, $sum, $h) = ($1, $2, $3, $4, $5, 0, 0, 2, 0, 0);

@@ -184,7 +184,7 @@ static void draws_text(struct dest *d, const struct draw_sums *s, const struct d
         print_p(&d->text, ", ", t->last_p, "\n");
     print_temperature(&d->text, t);
     if (t->rank.df > 0.0 || t->token.df > 0.0)
-        builder_format(&d->text, "%-23slargest quotient of a class's draws and those expected\n", "ratio");
+        builder_format(&d->text, "%-23smost draws of a class, divided by those expected\n", "ratio");
 }
 
 // ---- JSON

@@ -273,7 +273,7 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
 {
     builder_format(&d->text, "row %" PRIu64 "  chosen ", r->row);
     token_name(d, r->chosen);
-    builder_format(&d->text, " (%.4f)  kept %zu/%zu%s tokens  entropy %.3f nats\n", (double)r->chosen_p, r->kept,
+    builder_format(&d->text, " (%.4f)  kept %zu/%zu%s  entropy %.3f nats\n", (double)r->chosen_p, r->kept,
                    r->n_vocab, r->partial ? "+" : "", r->entropy);
     if (r->n_trace)
         builder_format(&d->text, "%-16s %7s    %7s %6s %7s  %s\n", "stage", "before", "after", "mass", "entropy",

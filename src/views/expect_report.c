@@ -49,7 +49,8 @@ static void print_causes(struct expect *v)
     for (size_t i = 0; i < v->causes; i++) {
         const struct cause *const c = &v->cause[i];
         const char *const words = hints[c->hint].words, *const stage = *c->stage ? c->stage : NULL;
-        builder_format(b, "  %" PRIu64 "  %s%s%s\n", c->rows, stage ? stage : "", stage && words ? ": " : "",
+        builder_format(b, "  %" PRIu64 " row%s  %s%s%s\n", c->rows, c->rows == 1 ? "" : "s", stage ? stage : "",
+                       stage && words ? ": " : "",
                        words   ? words
                        : stage ? ""
                                : "no stage");
@@ -98,36 +99,57 @@ void expect_limit_text(struct builder *b, const struct expected *x)
     char room[NUMBER_TEXT];
     const char *const limit = x->limit.name ? named_text(&x->limit, room) : "";
     if (!x->rank)
-        builder_format(b, ", %s%s%s\n", x->listed ? "below the list" : "not listed", *limit ? "; its limit is " : "",
-                       limit);
-    else if (x->limits == LIMITS_SUM && isnan(x->reached))
-        builder_format(b, ": ranks 1 to %zu are kept, limit %s, it has rank %zu\n", x->last, limit, x->rank);
-    else if (x->limits == LIMITS_SUM)
-        builder_format(b, ": ranks 1 to %zu hold %.8f, limit %s, it has rank %zu\n", x->last, x->reached, limit,
-                       x->rank);
+        builder_format(b, ", %s", x->listed ? "below the list" : "not listed");
+    else if (x->limits == LIMITS_SUM && !isnan(x->reached))
+        builder_format(b, ", rank %zu; ranks 1 to %zu hold %.8f", x->rank, x->last, x->reached);
     else if (x->limits == LIMITS_RATIO)
-        builder_format(b, ": %.*g of the largest, limit %s\n", x->margin < 1e-4 ? 9 : 3, x->reached, limit);
-    else if (x->limits == LIMITS_RANK)
-        builder_format(b, ": rank %zu of %s\n", x->rank, limit);
+        builder_format(b, ", %.*g of the largest", x->margin < 1e-4 ? 9 : 3, x->reached);
     else if (!*limit && x->margin == x->gap && isfinite(x->gap)) // greedy
-        builder_format(b, " (rank %zu, %.3g below the best)\n", x->rank, x->gap);
+        builder_format(b, ", rank %zu, %.3g below the best", x->rank, x->gap);
     else
-        builder_format(b, " (rank %zu%s%s)\n", x->rank, *limit ? ", limit " : "", limit);
+        builder_format(b, ", rank %zu", x->rank);
+    builder_format(b, *limit ? " (limit %s)\n" : "\n", limit);
+}
+
+// Writes what a stage that removed a ranked token keeps, with the number of the token that it compares.
+static void removed_text(struct builder *b, const struct expected *x)
+{
+    char room[NUMBER_TEXT];
+    const char *const limit = x->limit.name ? named_text(&x->limit, room) : "", *const stage = x->removed_by;
+    if (x->limits == LIMITS_RATIO)
+        builder_format(b, "%.*g of the largest; %s keeps from %s on\n", x->margin < 1e-4 ? 9 : 3, x->reached, stage,
+                       limit);
+    else if (x->limits == LIMITS_RANK)
+        builder_format(b, "rank %zu; %s keeps %s\n", x->rank, stage, limit);
+    else if (x->limits == LIMITS_SUM && isnan(x->reached))
+        builder_format(b, "rank %zu; %s keeps %zu (limit %s)\n", x->rank, stage, x->last, limit);
+    else if (x->limits == LIMITS_SUM)
+        builder_format(b, "rank %zu; %s keeps %zu, which hold %.8f (limit %s)\n", x->rank, stage, x->last, x->reached,
+                       limit);
+    else if (!*limit && x->margin == x->gap && isfinite(x->gap)) // greedy
+        builder_format(b, "rank %zu, %.3g below the best; %s removed it\n", x->rank, x->gap, stage);
+    else
+        builder_format(b, *limit ? "rank %zu; %s removed it (limit %s)\n" : "rank %zu; %s removed it\n", x->rank, stage,
+                       limit);
 }
 
 void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *gone)
 {
+    char room[NUMBER_TEXT];
     builder_format(b, "  %" PRIu32 " ", x->id);
     if (!x->removed_by) {
         builder_string(b, partial && !x->listed ? "is not listed; it may be among the tokens that are left\n"
                                                 : "is masked in the row\n");
         return;
     }
-    if (x->rank)
-        builder_format(b, "%s: %s removed it", gone, x->removed_by);
-    else // an earlier stage of the full row may have removed it
-        builder_format(b, "%s: it is gone after %s", gone, x->removed_by);
-    expect_limit_text(b, x);
+    builder_format(b, "%s: ", gone);
+    if (x->rank) {
+        removed_text(b, x);
+        return;
+    }
+    // an earlier stage of the full row may have removed it
+    builder_format(b, "%s; it is gone after %s", x->listed ? "below the list" : "not listed", x->removed_by);
+    builder_format(b, x->limit.name ? " (limit %s)\n" : "\n", x->limit.name ? named_text(&x->limit, room) : "");
 }
 
 void expect_summary_text(struct expect *v)
@@ -140,6 +162,8 @@ void expect_summary_text(struct expect *v)
         builder_format(b, ", %" PRIu64 " more within the tolerance", v->within);
     builder_byte(b, '\n');
     print_causes(v);
+    if (v->differing && !v->in)
+        builder_string(b, "equal ids do not prove equal chains; compare --emit probs\n");
 }
 
 // ---- a row
