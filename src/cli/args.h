@@ -65,7 +65,7 @@ struct args {
     const char *expect;  // ids, or a file of distributions; NULL: not given
     int64_t expect_most; // differing rows that are listed
     const char *draws;   // a file of draws, or recorded; NULL: not given
-    double tolerance, draws_p;
+    double tolerance, draws_p, most_lost;
     const char *output_format; // NULL: not given
     const char *output;        // NULL: standard output
     bool line_buffered;

@@ -51,8 +51,8 @@ static void layout_add(struct dest *d, struct layout *l, const struct ranked *ra
     }
 }
 
-// Has the chain removed a candidate of the record's list, or changed a probability of the n best? Then the list shows
-// probabilities before and after it.
+// Returns whether the chain has removed a candidate of the record's list, or changed a probability of the n best. Then
+// the list shows probabilities before and after it.
 static bool chain_changed(const struct record *r, size_t n)
 {
     bool changed = r->n_cut;
@@ -273,8 +273,8 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
 {
     builder_format(&d->text, "row %" PRIu64 "  chosen ", r->row);
     token_name(d, r->chosen);
-    builder_format(&d->text, " (%.4f)  kept %zu/%zu%s  entropy %.3f nats\n", (double)r->chosen_p, r->kept,
-                   r->n_vocab, r->partial ? "+" : "", r->entropy);
+    builder_format(&d->text, " (%.4f)  kept %zu/%zu%s  entropy %.3f nats\n", (double)r->chosen_p, r->kept, r->n_vocab,
+                   r->partial ? "+" : "", r->entropy);
     if (r->n_trace)
         builder_format(&d->text, "%-16s %7s    %7s %6s %7s  %s\n", "stage", "before", "after", "mass", "entropy",
                        d->screen.columns ? "top" : "top; removed");

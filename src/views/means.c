@@ -5,6 +5,7 @@
 #include "out/fields.h"
 #include "out/message.h"
 #include "out/token_text.h"
+#include "views/moments.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,11 +18,7 @@
 struct table_sums {
     uint64_t rows; // good rows
     struct column_sums {
-        // Mean and sum of squared deviations, updated row by row.
-        struct moments {
-            uint64_t n;
-            double sum, mean, m2;
-        } all;                       // of the rows where the chain has a value
+        struct moments all;          // of the rows where the chain has a value
         struct moments own, of_base; // of the rows where the base has a value, too
         struct moments difference;   // the chain's value less the base's, on these rows
     } column[MEANS_COLUMNS];
@@ -137,15 +134,6 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
         break;
     }
     return false;
-}
-
-static void moments_add(struct moments *m, double x)
-{
-    const double d = x - m->mean;
-    m->n++;
-    m->sum += x;
-    m->mean += d / (double)m->n;
-    m->m2 += d * (x - m->mean);
 }
 
 static void table_add(const struct means *m, struct table_sums *t, const struct result *res, const struct result *base)
@@ -349,14 +337,6 @@ void means_end(struct means *m)
     if (!chosen)
         show_fields(m);
     note_chance(m->job);
-}
-
-static double mean_of(const struct moments *m) { return m->n ? m->sum / (double)m->n : NAN; }
-
-// Returns the square of the mean's standard error.
-static double mean_variance(const struct moments *m)
-{
-    return m->n > 1 ? m->m2 / (double)(m->n - 1) / (double)m->n : NAN;
 }
 
 // The difference of two exponentials of means a and b moves with both means: by e^a da - e^b db. Its variance is

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // A run with variants: the table of their means over the rows.
+#include "out/message.h"
 #include "out/token_text.h"
 #include "views/best_union.h"
 #include "views/means.h"
+#include "views/verdict.h"
 #include "views/view.h"
 
 struct table {
     const struct job *job;
     struct dest *dest;
     struct means means;
+    struct chains_verdict verdict;
     bool errors; // the table has room for the errors of means
     size_t width[MEANS_FIELDS];
 };
@@ -41,7 +44,7 @@ static void cell(struct table *t, size_t k, const char *text)
     builder_string(&t->dest->text, text);
 }
 
-// Do the numbers of a chain depend on draws? Then a * stands behind its name.
+// Returns whether the numbers of a chain depend on draws. Then a * stands behind its name.
 static bool by_chance(const struct table *t, size_t i) { return recipe_by_chance(t->job->variants->recipe[i]); }
 
 static void table_block(struct table *t, size_t first, size_t last, size_t width)
@@ -85,20 +88,39 @@ static void table_text(struct table *t)
 
 static bool row(void *self, const struct seen *s, struct err *e)
 {
-    means_add(&((struct table *)self)->means, s->result);
+    struct table *const t = self;
+    means_add(&t->means, s->result);
+    verdict_add(&t->verdict, s->result);
     return true;
+}
+
+// Answers --most-lost below the table; a table for programs has no room for it.
+static bool answer(struct table *t, bool text, struct err *e)
+{
+    struct builder *const b = &t->dest->text, note = {0};
+    verdict_answer(&t->verdict, text ? b : &note, t->dest->screen.utf8);
+    if (text)
+        builder_byte(b, '\n');
+    else if (!note.failed)
+        message_note("%s", note.text);
+    const bool ok = !note.failed;
+    builder_free(&note);
+    return ok || err_from_fault(e, fault_memory());
 }
 
 // The table of the rows before an error is one, too.
 static bool end(void *self, enum ending how, struct err *e)
 {
     struct table *const t = self;
+    const bool text = t->dest->format->kind == FORMAT_TEXT;
     means_end(&t->means);
-    if (t->dest->format->kind == FORMAT_TEXT)
+    if (text)
         table_text(t);
     else
         means_fields(&t->means, t->dest, "\n", "\n");
-    return true;
+    if (text && !t->job->args->columns)
+        verdict_text(&t->verdict, t->dest);
+    return !args_given(t->job->args, "most-lost") || answer(t, text, e);
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
@@ -106,10 +128,15 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
     struct table *const t = self;
     const bool opened = means_open(&t->means, j, e);
     t->means.brief = d->format->kind == FORMAT_TEXT;
-    return opened;
+    return opened && verdict_open(&t->verdict, j, e);
 }
 
-static void table_free(void *self) { means_free(&((struct table *)self)->means); }
+static void table_free(void *self)
+{
+    struct table *const t = self;
+    means_free(&t->means);
+    verdict_free(&t->verdict);
+}
 
 const struct view view_table = {.name = "the table of variants",
                                 .size = sizeof(struct table),
