@@ -23,9 +23,21 @@ setup() {
     [ "$(head -n 1 table | tr '\t' ' ')" = 'name lost lost_se gain gain_se gain_diff gain_diff_se kept' ]
     [ "$(cut -d = -f 1 table | tail -n +2 | paste -sd,)" = '--min-p,--top-k' ]
     awk -F '\t' 'NR > 1 && !($2 <= .02 && $4 > 0 && $5 > 0) { exit 1 }' table
-    "$MATCH" lost=.02 'min-p top-k' "${AUSTEN[@]}" -O text -o text
+    "$MATCH" lost=.02 'min-p top-k' "${AUSTEN[@]}" -O text --columns lost,gain -o text
     [ "$(grep -c '^--' text)" = 2 ]
     run ! grep -q '^base' text
+}
+
+@test "match.sh changes the chain of a preset, which is the base, and gives xtc-threshold its probability" {
+    echo '--samplers top_k;top_p;temperature --top-k 60 --top-p .97 --temp .9' >mine.preset
+    "$MATCH" lost=.06 'top-p top-k' "${AUSTEN[@]}" --preset ./mine.preset >table
+    "$SAMPL" -s 1 "${AUSTEN[@]}" --preset ./mine.preset --vs "$(sed -n 3p table | cut -f 1)" -O json |
+        jq -r '[.name, .lost, .gain_diff // "nan"] | @tsv' >want
+    diff want <(sed -n '2p;3p' table | cut -f 1,2,6)
+    [ "$(cut -f 1 table | sed 's/=.*//' | paste -sd ' ')" = 'name base --top-p --top-k' ]
+    "$MATCH" lost=.06 'xtc-threshold xtc-threshold+xtc-probability=.9' "${AUSTEN[@]}" >table 2>/dev/null
+    [ "$(tail -n +2 table | cut -f 1 | sed 's/=0[0-9.]*//' | paste -sd,)" = '--xtc-threshold --xtc-probability=1,--xtc-threshold --xtc-probability=.9' ]
+    awk -F '\t' 'NR > 1 && !($2 > .02 && $2 <= .06) { exit 1 }' table
 }
 
 # Under top-k, `kept` is the value itself: 20.4 lies between two values.
@@ -73,9 +85,9 @@ setup() {
     "$MATCH" lost=.1 'top-h=0:0.3 top-k' "${AUSTEN[@]}" -O json >table 2>err
     [ "$(cat err)" = "match.sh: top-h=0:0.3 does not reach .1: of the values tried, lost is $(cat lost) at least" ]
     jq -es 'length == 1 and (.[0].name | startswith("--top-k="))' table
-    run -1 "$MATCH" lost=.5 'top-p=.9:1 xtc-threshold' "${AUSTEN[@]}"
+    run -1 "$MATCH" lost=.5 'top-p=.9:1 dry-base=1.1:2' "${AUSTEN[@]}"
     [[ ${lines[0]} == 'match.sh: top-p=.9:1 does not reach .5: of the values tried, lost is '*' at most' ]]
-    [ "${lines[1]}" = 'match.sh: xtc-threshold does not reach .5: of the values tried, each one switches it off' ]
+    [ "${lines[1]}" = 'match.sh: dry-base=1.1:2 does not reach .5: of the values tried, each one switches it off' ]
 }
 
 @test "match.sh runs the program that SAMPL names, that of its source tree, or that of the PATH" {

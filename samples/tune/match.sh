@@ -10,7 +10,8 @@ usage: match.sh COLUMN=VALUE 'OPTION...' FILE [ARGUMENT...]
 For each OPTION, finds the value at which the mean of COLUMN over the rows of FILE comes nearest to VALUE without exceeding it. If several
 values give the same mean, it is the one next to those that exceed VALUE. Every chain has that option only: the other samplers are off. Prints
 tab-separated lines: the option with its value, COLUMN, gain and kept, with their errors. gain_diff is the difference to the first OPTION's
-gain. FILE is read many times and cannot be a pipe. ARGUMENTs are sampl's: --accept @FILE, -n N, or -O for another output.
+gain. FILE is read many times and cannot be a pipe. ARGUMENTs are sampl's: --accept @FILE, -n N, or -O for another output. With --preset among
+them, each OPTION changes this chain, which stands first in the output as base, and gain_diff is the difference to it.
 
     match.sh lost=.05 'top-p min-p top-nsigma' rows.f16 -n 4096 --accept @ids --rows :300
 
@@ -18,6 +19,7 @@ OPTION        is searched
 top-p         in the usual range of this option of sampl
 top-p=.5:.9   from .5 to .9
 top-p+temp=2  in a chain with a temperature of 2
+xtc-threshold with --xtc-probability=1, unless another part or a preset sets the probability
 top-p+min-p   together: both go through their ranges at once, from the end that forbids most to the end that forbids least
 
 COLUMN must rise, or fall, over the whole range of the OPTION. An OPTION that does not reach VALUE is reported. SAMPL names the program to
@@ -42,7 +44,7 @@ if [ -z "${SAMPL-}" ] && [ -x "$built" ]; then SAMPL=$built; fi
 : "${SAMPL:=sampl}"
 
 # The arguments of the search, and the output of the last run.
-arguments=() shown=() output=''
+arguments=() shown=() output='' preset=''
 while [ $# -gt 0 ]; do
     case $#$1 in
     1-[Oo] | 1--output | 1--output-format) die "$1 needs a value" ;;
@@ -54,21 +56,25 @@ while [ $# -gt 0 ]; do
     --output=*) output=${1#*=} ;;
     -o?*) output=${1#-o} ;;
     --vs | --vs=* | --sweep | --sweep=*) die "'$1' cannot be an ARGUMENT: this script sets the chains" ;;
+    --preset | --preset=*) arguments+=("$1") preset=yes ;;
     *) arguments+=("$1") ;;
     esac
     shift
 done
 
+neutral=(--neutral) base=()
+[ -z "$preset" ] || neutral=()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # specs: reads lines of a place from 0 to 1 and an OPTION; prints the options with the values at this place.
 specs() {
-    awk '
+    awk -v preset="$preset" '
         function range(name) {
             if (name ~ /^(min-p|top-a|epsilon-cutoff|eta-cutoff)$/) return "1:0"
             if (name ~ /-k$|-keep$/) return "1:100000"
             if (name ~ /^top-n-?sigma$/) return "0:20"
+            if (name == "xtc-threshold") return "0:0.5"
             return name == "temp" ? "0.01:10" : "0:1"
         }
         {
@@ -83,6 +89,7 @@ specs() {
                 }
                 printf "%s--%s=%s", (i == 1 ? "" : " "), name, value
             }
+            if ($2 ~ /(^|[+])xtc-threshold([+=]|$)/ && $2 !~ /xtc-probability/ && !preset) printf " --xtc-probability=1"
             print ""
         }'
 }
@@ -91,7 +98,7 @@ specs() {
 table() {
     local vs=()
     while read -r spec; do vs+=(--vs "${name:+$((name++)): }$spec"); done <"$1"
-    "$SAMPL" -s 1 "${arguments[@]}" --neutral "${vs[@]}" "${@:2}" "$file"
+    "$SAMPL" -s 1 "${arguments[@]}" "${neutral[@]}" "${vs[@]}" "${@:2}" "$file"
 }
 
 # measure SPECS: prints the column of each chain, and its overlap with the neutral chain: 1 if the option is off. Two options may have one
@@ -165,7 +172,9 @@ awk -v c="$column" -v t="$target" '$7 > t || $8 < t {
     printf("match.sh: %s does not reach %s: of the values tried, %s\n", $1, t, $7 > $8 ? "each one switches it off" : why) }' "$work/state" >&2
 awk -v t="$target" '$7 <= t && $8 >= t { print $5, $1 }' "$work/state" | specs | awk '!seen[$0]++' >"$work/specs"
 [ -s "$work/specs" ] || exit 1
-read -r base <"$work/specs"
+read -r first <"$work/specs"
+hidden=(-e '') # the base is a row of the output if it is a preset
+if [ -z "$preset" ]; then base=(--base "$first") hidden=(-e $'/^base[ \t]/d' -e '/^{"name":"base"/d'); fi
 columns=$column,${column}_se
 if [[ " ${arguments[*]} " == *' --accept'* ]] && [ "$column" != gain ]; then columns+=,gain,gain_se,gain_diff,gain_diff_se; fi
 [ "$column" = kept ] || columns+=,kept
@@ -173,7 +182,7 @@ fields=1-
 [ ${#shown[@]} -gt 0 ] || shown=(-O tsv --columns "$columns") fields=1,3-
 [ -z "$output" ] || exec >"$output"
 if [[ "${shown[*]}" == *html ]]; then
-    table "$work/specs" --base "$base" "${shown[@]}"
+    table "$work/specs" "${base[@]}" "${shown[@]}"
 else
-    table "$work/specs" --base "$base" "${shown[@]}" | sed -e $'/^base[ \t]/d' -e '/^{"name":"base"/d' | cut -f "$fields"
+    table "$work/specs" "${base[@]}" "${shown[@]}" | sed "${hidden[@]}" | cut -f "$fields"
 fi
