@@ -156,8 +156,9 @@ static void partial_2(void *self, struct cand *c, const struct stage *stage)
 // mu has moved on since the row, and its note tells what it was.
 static void explain(struct account *a)
 {
+    const struct softmax *const of = a->of.softmax; // p may be too small for a number, but not its logarithm
     const double mu = account_note(a, "mu"),
-                 most = -libm_log(softmax_prob(a->of.softmax, a->of.own)) * 0x1.71547652b82fep+0; // 1 / ln 2
+                 most = (of->max + of->log_sum - a->of.own) * 0x1.71547652b82fep+0; // / ln 2
     if (!a->unchanged)
         return;
     account_say(a, "kept all");
