@@ -168,6 +168,8 @@ static bool add_reply(struct json_reply *reply, const struct kind *kind, const c
         return add_object(reply, k, kind->n, kind->extent == KIND_BARE, root, p, e);
     for (size_t i = 0, n; i < kind->n; i += n) {
         n = count_rows(&k[i], true);
+        const cJSON *const choice = k[i].order == ORDER_EACH ? reply_path(root, k[i].each) : NULL;
+        reply->alone = choice && !choice->next && choice->prev == choice ? root : NULL;
         const struct reply_walk w = {reply, &k[i], n, part, fresh, p, e};
         if (k[i].each && !walk_path(&w, root, k[i].each))
             return false;
@@ -234,6 +236,7 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
 {
     reply->piece = value;
     reply->reached = false;
+    reply->alone = NULL;
     reply->facts = 0;
     const cJSON *const root = unwrap(reply, value->tree), *one = cJSON_IsArray(root) ? root->child : root;
     const bool chunk = !part && (reply_is_chunk(reply, root) || reply_is_event(root));

@@ -22,8 +22,9 @@ struct json_reply {
 
     // of the current piece of a reply
     const struct json_value *piece;
-    bool reached;   // its long array was found
-    unsigned facts; // bits of enum row_fact, of its rows
+    bool reached;              // its long array was found
+    const struct cJSON *alone; // the reply, while its only choice is read; else NULL
+    unsigned facts;            // bits of enum row_fact, of its rows
 
     uint64_t first;  // number of the row that the current sequence began at
     const char *seq; // name of the request that the reply answers, in the reply's JSON; NULL: it has none

@@ -52,6 +52,8 @@ static struct arrays find_arrays(const struct json_reply *reply, const struct re
                        .numbers = array_at(within, k->numbers),
                        .ids = array_at(object, k->ids),
                        .starts = array_at(within, k->starts)};
+    if (!a.ids && k->part != PART_PROMPT && reply->alone) // Dynamo writes the ids of the only choice beside it
+        a.ids = array_at(reply->alone, k->ids);
     a.main = a.tokens ? a.tokens : a.lists;
     a.one = a.main && k->order == ORDER_ON;
     if (!a.one && !cJSON_IsArray(a.main))

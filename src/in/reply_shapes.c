@@ -32,7 +32,7 @@ static const char openai[] = "OpenAI, vLLM";
 #define FLAT                         COLUMNS, .numbers = "logprobs", .starts = "start_indices"
 #define LEGACY                                                                                                \
     .part = PART_BOTH, .form = TOKEN_TEXT, .within = "logprobs", .tokens = "tokens", .lists = "top_logprobs", \
-    .numbers = "token_logprobs", .ids = "token_ids logprobs.token_ids"
+    .numbers = "token_logprobs", .ids = "token_ids logprobs.token_ids nvext.completion_token_ids"
 #define SGLANG KIND("SGLang", "meta_info", cJSON_Object, request_sglang)
 #define KOBOLD \
     KIND("KoboldCpp, watsonx", "results", cJSON_Array, request_chat), .order = ORDER_EACH, .each = "results[]"
@@ -51,10 +51,11 @@ const struct reply_shape reply_shapes[] = {
     {KIND("outputs with records", "outputs[].logprobs", cJSON_Array, request_chat), .order = ORDER_EACH,
      .each = "outputs[]", .tokens = "logprobs"},
 
-    {OPENAI(request_prompt), PROMPT, .form = TOKEN_ID, .each = ".", .lists = "prompt_logprobs"},
+    {OPENAI(request_prompt), .part = PART_PROMPT, .form = TOKEN_ID, .each = ".",
+     .lists = "prompt_logprobs nvext.prompt_logprobs", .ids = "prompt_token_ids nvext.prompt_token_ids"},
     {CHOICES(request_prompt), PROMPT, .form = TOKEN_ID, .lists = "prompt_logprobs"},
     {CHOICES(request_chat), .part = PART_ASIDE, .within = "logprobs", .tokens = "reasoning_content reasoning"},
-    {CHOICES(request_chat), .within = "logprobs", .tokens = "content", .ids = "token_ids"},
+    {CHOICES(request_chat), .within = "logprobs", .tokens = "content", .ids = "token_ids nvext.completion_token_ids"},
     {CHOICES(request_chat), .part = PART_ASIDE, .within = "logprobs", .tokens = "refusal"},
     {CHOICES(request_chat), .tokens = "logprobs", .ids = "token_ids"},
     {KIND(openai, "choices[].text", cJSON_String, request_legacy), .order = ORDER_EACH, .each = "choices[]", LEGACY},
