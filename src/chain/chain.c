@@ -18,11 +18,11 @@ struct part {
 };
 
 // A stage that runs.
-struct link {
+struct running {
     const struct stage *stage;
     size_t index;   // of the stage
     size_t part;    // index in chain.part
-    bool may_defer; // all links behind it accept deferred work
+    bool may_defer; // all running stages behind it accept deferred work
 
     // What the stage needs to know of unlisted tokens, and how it runs while they may be candidates.
     bool needs_count; // their number decides what it does
@@ -35,12 +35,12 @@ struct chain {
     uint64_t seed;
     bool remembers;
     uint64_t width; // tokens of the row before; 0: none has told
-    size_t n_parts, part_cap, n_links;
-    struct part *part; // [n_parts] the k-th part of a sampler belongs to the k-th stage that runs it
-    struct link *link; // [n_links]
+    size_t n_parts, part_cap, n_running;
+    struct part *part;       // [n_parts] the k-th part of a sampler belongs to the k-th stage that runs it
+    struct running *running; // [n_running]
 };
 
-// Returns how many tokens a stage looks back on, and one more, which tallies need.
+// Returns how many earlier tokens a stage reads, and one more, which tallies need.
 static size_t stage_window(const struct stage *stage)
 {
     const size_t window = stage->sampler->window ? stage->sampler->window(stage) : 0;
@@ -81,49 +81,49 @@ static bool claim_part(struct chain *ch, const struct sampler *sampler, size_t *
     return true;
 }
 
-// Returns links for the enabled ones of n stages, *made of them, or NULL when memory is short.
-static struct link *make_links(struct chain *ch, const struct stage *stage, size_t n, size_t *made)
+// Returns running stages for the enabled ones of n stages, *made of them, or NULL when memory is short.
+static struct running *make_running(struct chain *ch, const struct stage *stage, size_t n, size_t *made)
 {
     size_t enabled = 0;
     for (size_t i = 0; i < n; i++)
         enabled += stage_enabled(&stage[i]);
-    struct link *const link = calloc(enabled, sizeof *link); // a run may have millions of chains
+    struct running *const running = calloc(enabled, sizeof *running); // a run may have millions of chains
     for (size_t i = 0; i < ch->n_parts; i++)
         ch->part[i].claimed = false;
     *made = 0;
-    for (size_t i = 0; link && i < n; i++) {
+    for (size_t i = 0; running && i < n; i++) {
         if (!stage_enabled(&stage[i]))
             continue;
         const struct sampler *const s = stage[i].sampler;
-        struct link *const l = &link[(*made)++];
-        *l = (struct link){.stage = &stage[i],
-                           .index = i,
-                           .needs_count = !s->partial.apply || s->learns,
-                           .needs_sum = s->hands == HANDS_SOFTMAX,
-                           .partial = s->partial.apply};
+        struct running *const l = &running[(*made)++];
+        *l = (struct running){.stage = &stage[i],
+                              .index = i,
+                              .needs_count = !s->partial.apply || s->learns,
+                              .needs_sum = s->hands == HANDS_SOFTMAX,
+                              .partial = s->partial.apply};
         if (!claim_part(ch, s, &l->part)) {
-            free(link);
+            free(running);
             return NULL;
         }
     }
-    for (size_t i = *made; link && i-- > 1;)
-        link[i - 1].may_defer =
-            link[i].stage->sampler->takes_deferred && (link[i].stage->sampler->selector || link[i].may_defer);
-    return link;
+    for (size_t i = *made; running && i-- > 1;)
+        running[i - 1].may_defer =
+            running[i].stage->sampler->takes_deferred && (running[i].stage->sampler->selector || running[i].may_defer);
+    return running;
 }
 
 // Resets the parts that run and have not been reset since the sequence, or its seed, began.
 static void reset_parts(struct chain *ch)
 {
-    for (size_t i = 0; i < ch->n_links; i++) {
-        struct part *const part = &ch->part[ch->link[i].part];
+    for (size_t i = 0; i < ch->n_running; i++) {
+        struct part *const part = &ch->part[ch->running[i].part];
         const struct sampler *const s = part->sampler;
         if (!part->begun && s->release)
             s->release(part->state);
         if (!part->begun && s->size)
             memset(part->state, 0, s->size);
         if (!part->begun && s->reset)
-            s->reset(part->state, ch->link[i].stage, ch->seed);
+            s->reset(part->state, ch->running[i].stage, ch->seed);
         part->begun = true;
     }
 }
@@ -146,8 +146,8 @@ struct chain *chain_new(const struct stage *stage, size_t n, uint64_t seed)
         chain_free(ch);
         return NULL;
     }
-    for (size_t i = 0; i < ch->n_links; i++)
-        history_widen(&ch->history, stage_window(ch->link[i].stage));
+    for (size_t i = 0; i < ch->n_running; i++)
+        history_widen(&ch->history, stage_window(ch->running[i].stage));
     return ch;
 }
 
@@ -161,7 +161,7 @@ void chain_free(struct chain *ch)
         free(ch->part[i].state);
     }
     free(ch->part);
-    free(ch->link);
+    free(ch->running);
     history_free(&ch->history);
     free(ch);
 }
@@ -181,29 +181,29 @@ void chain_remember(struct chain *ch)
 bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
 {
     size_t made;
-    assert((ch->remembers || !ch->link) && n && stage[n - 1].sampler->selector);
-    struct link *const link = make_links(ch, stage, n, &made);
-    if (!link)
+    assert((ch->remembers || !ch->running) && n && stage[n - 1].sampler->selector);
+    struct running *const running = make_running(ch, stage, n, &made);
+    if (!running)
         return false;
-    free(ch->link);
-    ch->link = link;
-    ch->n_links = made;
+    free(ch->running);
+    ch->running = running;
+    ch->n_running = made;
     for (size_t i = 0; i < made; i++)
-        if (link[i].stage->sampler->change)
-            link[i].stage->sampler->change(ch->part[link[i].part].state);
+        if (running[i].stage->sampler->change)
+            running[i].stage->sampler->change(ch->part[running[i].part].state);
     reset_parts(ch);
     return true;
 }
 
 // Looks for the longest prefix of this chain that another chain has run on the row, and loads the candidates that it
-// left. Returns the number of links in the prefix, which need not run; *prefix is its index in the cache.
+// left. Returns the number of running stages in the prefix, which need not run; *prefix is its index in the cache.
 static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *prefix)
 {
     const struct row_cache *const x = c->cache;
     size_t done = 0;
     *prefix = PREFIX_ROW;
-    for (size_t i = 0, at = PREFIX_ROW; i < ch->n_links; i++) {
-        at = row_cache_find_prefix(x, at, ch->link[i].stage);
+    for (size_t i = 0, at = PREFIX_ROW; i < ch->n_running; i++) {
+        at = row_cache_find_prefix(x, at, ch->running[i].stage);
         if (at == PREFIX_NONE)
             break;
         if (x->prefix[at].n) {
@@ -217,7 +217,7 @@ static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *p
 }
 
 // Runs a stage on the listed candidates.
-static void run_listed(const struct link *l, void *state, struct cand *c)
+static void run_listed(const struct running *l, void *state, struct cand *c)
 {
     const struct sampler *const s = l->stage->sampler;
     const bool alone = c->n == 1 && s->needs_two, whole = c->unlisted.left == LEFT_ALL;
@@ -231,7 +231,7 @@ static void run_listed(const struct link *l, void *state, struct cand *c)
 }
 
 // Runs a stage on the candidates.
-static void run_link(const struct link *l, void *state, struct cand *c)
+static void run_stage(const struct running *l, void *state, struct cand *c)
 {
     if (l->needs_sum && c->unlisted.state == UNLISTED_LIVE && !list_is_rounded(&c->unlisted))
         unlisted_remove(c, false);
@@ -250,8 +250,8 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
     c->history = &ch->history;
     ch->width = c->n_vocab ? c->n_vocab : ch->width;
     const size_t done = shares && !watch ? start_from_cache(ch, c, &prefix) : 0; // a watcher needs every stage
-    for (size_t i = done; i < ch->n_links; i++) {
-        const struct link *const l = &ch->link[i];
+    for (size_t i = done; i < ch->n_running; i++) {
+        const struct running *const l = &ch->running[i];
         const struct sampler *const s = l->stage->sampler;
         void *const state = ch->part[l->part].state;
         if (c->fault.code) { // the generators advance as in a row without a fault
@@ -262,7 +262,7 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         c->store->scratch_taken = 0;
         c->n_notes = 0;
         c->may_defer = l->may_defer && !watch && !shares && !partial && !c->want_p && !c->want_logits;
-        run_link(l, state, c);
+        run_stage(l, state, c);
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, state, c);
         if (prefix != PREFIX_NONE && !c->fault.code)
@@ -274,8 +274,8 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
 void chain_skip(struct chain *ch, uint64_t rows, uint64_t width)
 {
     ch->width = width ? width : ch->width;
-    for (size_t i = 0; i < ch->n_links; i++) {
-        const struct part *const part = &ch->part[ch->link[i].part];
+    for (size_t i = 0; i < ch->n_running; i++) {
+        const struct part *const part = &ch->part[ch->running[i].part];
         if (part->sampler->skip)
             part->sampler->skip(part->state, rows, ch->width);
     }
@@ -284,8 +284,8 @@ void chain_skip(struct chain *ch, uint64_t rows, uint64_t width)
 // Calls the accept function of every stage for the newest token of the history. Returns true.
 static bool notify_stages(struct chain *ch, uint32_t token)
 {
-    for (size_t i = 0; i < ch->n_links; i++) {
-        const struct link *const l = &ch->link[i];
+    for (size_t i = 0; i < ch->n_running; i++) {
+        const struct running *const l = &ch->running[i];
         if (l->stage->sampler->accept)
             l->stage->sampler->accept(ch->part[l->part].state, token, l->stage);
     }

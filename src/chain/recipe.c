@@ -48,7 +48,7 @@ void recipe_drop(const struct recipe *recipe) { shared_drop((void *)(uintptr_t)r
 
 const struct budget_rules *recipe_budget(const struct recipe *recipe)
 {
-    const struct reasoning *const r = recipe->parts.reasoning;
+    const struct reasoning *const r = recipe->key.reasoning;
     return r && r->rules.n_ends ? &r->rules : NULL;
 }
 
@@ -180,7 +180,7 @@ const char *recipe_by_chance(const struct recipe *recipe)
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
         if (s->sampler->by_chance && s->sampler->by_chance(s))
             return s->sampler->name;
-    return recipe->parts.rules && !recipe->parts.grammar_first ? "the grammar" : NULL;
+    return recipe->key.rules && !recipe->key.grammar_first ? "the grammar" : NULL;
 }
 
 const struct row_measure *recipe_measures(const struct recipe *recipe)
@@ -193,8 +193,8 @@ const struct row_measure *recipe_measures(const struct recipe *recipe)
 
 bool recipe_listens(const struct recipe *recipe, const char *option)
 {
-    const struct engine *const engine = recipe->parts.engine;
+    const struct engine *const engine = recipe->key.engine;
     const size_t len = strlen(option);
-    return engine_has(engine, recipe->parts.grammar_first, option, len) &&
-           !(recipe->parts.rules && engine_has_free(engine, option, len));
+    return engine_has(engine, recipe->key.grammar_first, option, len) &&
+           !(recipe->key.rules && engine_has_free(engine, option, len));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recipes: what a chain is, its stages with their parameters and the lists that stages share. A recipe never changes.
 // Equal recipes are one object, so sequences with the same parameters share a recipe. Options, presets, a model's
-// metadata and a row's parameters fill a draft (settings/draft.h), and the draft becomes a recipe.
+// metadata and a row's parameters fill a new recipe (settings/new_recipe.h), of which recipe_finish makes a recipe.
 #ifndef SAMPL_CHAIN_RECIPE_H
 #define SAMPL_CHAIN_RECIPE_H
 
@@ -27,12 +27,12 @@ enum recipe_part {
     PARTS
 };
 
-// The samplers that --samplers names, in order. plan_chain makes stages of them.
+// The samplers that --samplers names, in order. order_chain makes stages of them.
 struct order {
     struct shared
         shared; // key: 'n' for names, 'l' for letters or 'd' for the names of the default chain, then the text
     size_t n;
-    struct choice choice[]; // [n]
+    struct order_entry entry[]; // [n]
 };
 
 // The biases given, then a ban for each token of the vocabulary that is never to be chosen.
@@ -104,7 +104,7 @@ static inline const char *embedding_file_name(const struct embedding_file *f)
 }
 
 // The parts that make a recipe. The struct is a key, so it has no padding.
-struct parts {
+struct recipe_key {
     const struct engine *engine;
     union {
         struct {
@@ -132,7 +132,7 @@ struct parts {
 struct recipe {
     struct shared shared;
     const struct recipes *of;
-    struct parts parts;
+    struct recipe_key key;
     struct context context;
     size_t n_stages;
     struct stage stage[]; // [n_stages] disabled stages included; the last is the selector. Their parameters follow
@@ -147,7 +147,7 @@ struct recipes {
     struct shared_set recipe, part[PARTS];
     bool strict_grammar;  // a grammar or schema that llama.cpp refuses is an error, not a note
     bool lenient;         // unknown names of samplers are left out, with a warning
-    struct builder notes; // on drafts (base/note.h); the program prints and clears them
+    struct builder notes; // on new recipes (base/note.h); the program prints and clears them
 
     struct builder once;         // notes that the program prints once for several chains, one a line
     bool of_model[CATALOG_MOST]; // by number of the catalog: the value is what the model's metadata recommends

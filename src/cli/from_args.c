@@ -65,7 +65,7 @@ static bool leave_out_of_presets(struct recipes *r, struct args *a, struct err *
 
 // ---- the grammar, and vectors
 
-static bool set_grammar_text(struct draft *d, const struct args *a, struct err *e)
+static bool set_grammar_text(struct new_recipe *d, const struct args *a, struct err *e)
 {
     const struct option_row *const row = a->typed.grammar_row;
     char *content = NULL;
@@ -80,7 +80,7 @@ static bool set_grammar_text(struct draft *d, const struct args *a, struct err *
             return err_prefix(e, "--%s", row->name);
         g.text.p = (const unsigned char *)content;
     }
-    const bool none = !g.schema && !g.text.len, ok = none || draft_grammar(d, &g, e);
+    const bool none = !g.schema && !g.text.len, ok = none || recipe_set_grammar(d, &g, e);
     free(content);
     if (!ok && !option_names_file(row))
         hint_file(a->typed.grammar, g.schema ? "--json-schema-file " : "--grammar-file ", e);
@@ -90,7 +90,7 @@ static bool set_grammar_text(struct draft *d, const struct args *a, struct err *
 // ---- all of it
 
 // Adds what files have: the vocabulary with its recommendations, the grammar, and vectors.
-static bool add_files(struct draft *d, const void *arg, struct builder *names, struct err *e)
+static bool add_files(struct new_recipe *d, const void *arg, struct builder *names, struct err *e)
 {
     struct recipes *const r = d->of;
     const struct args *const a = arg;
@@ -102,14 +102,14 @@ static bool add_files(struct draft *d, const void *arg, struct builder *names, s
     set_recommendations(d, a, names);
     if (!set_grammar_text(d, a, e))
         return false;
-    return !a->embeddings || draft_embeddings(d, a->embeddings, a->metric, embeddings_open, embeddings_close, e) ||
+    return !a->embeddings || recipe_set_embeddings(d, a->embeddings, a->metric, embeddings_open, embeddings_close, e) ||
            err_prefix(e, "--scatter-embeddings");
 }
 
 // Warns of a chain whose breakers match nothing.
 static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 {
-    if (!r->vocab && recipe->parts.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry))
+    if (!r->vocab && recipe->key.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry))
         note_once(r, NOTE_WARNING,
                   "without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
 }

@@ -4,7 +4,7 @@
 #define SAMPL_CLI_FROM_ARGS_H
 
 #include "cli/args.h"
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 
 // Makes the recipe that the arguments describe; the caller drops it. Loads the vocabulary, if one is given. Where an
 // option was not given, the model's recommendation holds. Options of presets that the engine has no stage for count as
@@ -13,7 +13,7 @@ const struct recipe *recipe_from_args(struct recipes *r, const struct args *give
 
 // Sets the values that were not given to those that the model's metadata recommend, if the engine is llama.cpp's.
 // Appends the recommended chain to *chain. It counts more than --sampler-seq, and less than --samplers.
-void set_recommendations(struct draft *d, const struct args *a, struct builder *chain);
+void set_recommendations(struct new_recipe *d, const struct args *a, struct builder *chain);
 
 // Resets the given options that the engine has no stage for, and appends their names. preset: only those that this file
 // gave, and only the names of those that would change the chain; NULL: all. False with *e if memory is short.

@@ -16,7 +16,7 @@ static const struct sampler *missing_sampler(const struct recipe *r, size_t numb
     const struct catalog *const c = &r->of->catalog;
     for (size_t i = 0; samplers[i]; i++) {
         const bool has = !sampler_internal(i) && sampler_param(samplers[i], c->param[number]->flag);
-        if (has && catalog_enables(c, i, r->parts.value, &r->context))
+        if (has && catalog_enables(c, i, r->key.value, &r->context))
             return samplers[i];
     }
     return NULL;
@@ -24,7 +24,7 @@ static const struct sampler *missing_sampler(const struct recipe *r, size_t numb
 
 static bool has_mirostat(const struct recipe *r)
 {
-    return !r->parts.engine->options && r->parts.value[r->of->catalog.mirostat] > 0.0;
+    return !r->key.engine->options && r->key.value[r->of->catalog.mirostat] > 0.0;
 }
 
 // Returns a phrase for a parameter of a stage that runs, if its number is beyond its range. NULL: it is not.
@@ -66,17 +66,17 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
                               char text[PHRASE])
 {
     const struct catalog *const c = &r->of->catalog;
-    const struct engine *const engine = r->parts.engine;
+    const struct engine *const engine = r->key.engine;
     const char *const flag = c->param[number]->flag;
     const struct stage *off = NULL; // a stage that has the parameter, and does not run
     bool fixed = false;
-    if (engine->greedy_at_1 && number == catalog_find(c, engine->greedy_at_1) && r->parts.value[number] == 1.0)
+    if (engine->greedy_at_1 && number == catalog_find(c, engine->greedy_at_1) && r->key.value[number] == 1.0)
         return NULL;
     for (size_t i = 0; i < r->n_stages; i++) {
         const struct stage *const stage = &r->stage[i];
         const struct param *const row = sampler_param(stage->sampler, flag);
         const bool reads =
-            row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->parts.value[number]));
+            row && (engine->options || param_load(row, stage->params) == param_rounded(row, r->key.value[number]));
         const char *const phrase = reads && !preset && stage->sampler->idle ? stage->sampler->idle(stage, row) : NULL;
         if (phrase || (reads && engine->options))
             return phrase;
@@ -86,7 +86,7 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
         fixed = fixed || row;
     }
     if (off)
-        return idle_beside(off, a, sampler_param(off->sampler, flag), r->parts.value[number], preset, text);
+        return idle_beside(off, a, sampler_param(off->sampler, flag), r->key.value[number], preset, text);
     if (preset)
         return NULL;
     const struct sampler *const s = missing_sampler(r, number);
@@ -105,7 +105,7 @@ static const char *idle_vectors(const struct recipe *r, const struct option_row 
     const bool metric = row->at == offsetof(struct args, metric);
     if (row->group != GROUP_CHAIN || !(metric || row->at == offsetof(struct args, embeddings)))
         return NULL;
-    if (!r->parts.embeddings)
+    if (!r->key.embeddings)
         return "has no effect without --scatter-embeddings";
     return recipe_runs(r, &sampler_scatter) ? NULL : "has no effect while scatter is off or the chain has no scatter";
 }

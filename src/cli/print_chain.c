@@ -5,7 +5,7 @@
 #include "cli/help.h"
 #include "cli/remarks.h"
 #include "grammar/grammar.h"
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 #include "settings/value.h"
 
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static void write_cause(const struct chain_text *t, const struct stage *stage)
 static void write_stage(const struct chain_text *t, const struct stage *stage)
 {
     struct builder *const b = t->text;
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     const struct bans *const bans = &p->bans->bans;
     const struct param *const params = stage->sampler->params;
     builder_format(b, "%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
@@ -155,7 +155,7 @@ static void fold_lines(struct builder *to, const char *text)
 static bool write_text(const struct chain_text *t)
 {
     struct builder *const b = t->text;
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     const struct reasoning *const reasoning = p->reasoning;
     if (p->engine->options) {
         builder_format(b, "engine %s", p->engine->name);
@@ -239,7 +239,7 @@ static void write_biases(struct builder *b, const struct biases *biases)
 // Writes the seed, -1 for one that is drawn.
 static void write_seed(const struct chain_text *t)
 {
-    builder_format(t->text, "\"seed\":%" PRId64, chain_text_draws_seed(t) ? -1 : (int64_t)t->r->parts.seed);
+    builder_format(t->text, "\"seed\":%" PRId64, chain_text_draws_seed(t) ? -1 : (int64_t)t->r->key.seed);
 }
 
 // Writes the breakers that were given, their escapes resolved, and the grammar. llama-server takes no empty list of
@@ -247,8 +247,8 @@ static void write_seed(const struct chain_text *t)
 static bool write_breakers_and_grammar(const struct chain_text *t)
 {
     struct builder *const b = t->text;
-    const struct breakers *const breakers = &t->r->parts.breakers->breakers;
-    const struct rules *const rules = t->r->parts.rules;
+    const struct breakers *const breakers = &t->r->key.breakers->breakers;
+    const struct rules *const rules = t->r->key.rules;
     if (args_given(t->a, "dry-sequence-breaker") && (breakers->n_texts || !strcmp(t->a->how, "json"))) {
         builder_string(b, ",\"dry_sequence_breakers\":[");
         for (size_t i = 0; i < breakers->n_texts; i++) {
@@ -266,7 +266,7 @@ static bool write_breakers_and_grammar(const struct chain_text *t)
 // Writes the file of vectors, and their metric.
 static bool write_embeddings(const struct chain_text *t)
 {
-    const struct embedding_file *const f = t->r->parts.embeddings;
+    const struct embedding_file *const f = t->r->key.embeddings;
     if (!f)
         return true;
     const char *const name = embedding_file_name(f);
@@ -281,7 +281,7 @@ static bool write_embeddings(const struct chain_text *t)
 static bool write_reasoning(const struct chain_text *t)
 {
     struct builder *const b = t->text;
-    const struct reasoning *const reasoning = t->r->parts.reasoning;
+    const struct reasoning *const reasoning = t->r->key.reasoning;
     const struct list_entry *const message = list_next_entry(&t->a->typed.settings.list[LIST_MESSAGE], NULL);
     if (!reasoning)
         return true;
@@ -303,7 +303,7 @@ static bool write_reasoning(const struct chain_text *t)
 static void write_stages(const struct chain_text *t, bool *shown)
 {
     struct builder *const b = t->text;
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     builder_string(b, "\"chain\":[");
     for (size_t i = 0; i < t->r->n_stages; i++) {
         const struct stage *const stage = &t->r->stage[i];
@@ -331,7 +331,7 @@ static void write_stages(const struct chain_text *t, bool *shown)
 // chain that mirostat replaces.
 static void write_unlisted(const struct chain_text *t, const bool *shown)
 {
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     const struct order *const order = p->order;
     for (size_t i = 0; i < t->c->n; i++) {
         const struct param *const row = t->c->param[i];
@@ -343,14 +343,14 @@ static void write_unlisted(const struct chain_text *t, const bool *shown)
         return;
     builder_string(t->text, ",\"samplers\":\"");
     for (size_t i = 0; i < order->n; i++)
-        chain_text_choice(t->text, &order->choice[i], i ? ";" : "");
+        chain_text_entry(t->text, &order->entry[i], i ? ";" : "");
     builder_byte(t->text, '"');
 }
 
 static bool write_json(const struct chain_text *t)
 {
     struct builder *const b = t->text;
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     const struct breakers *const breakers = &p->breakers->breakers;
     const struct bans *const bans = &p->bans->bans;
     bool shown[CATALOG_MOST] = {false};
@@ -410,7 +410,7 @@ static bool write_tag(const struct chain_text *t, const char *before, const char
 
 static bool write_request_reasoning(const struct chain_text *t)
 {
-    const struct reasoning *const reasoning = t->r->parts.reasoning;
+    const struct reasoning *const reasoning = t->r->key.reasoning;
     builder_format(t->text, ",\"reasoning_budget_tokens\":%" PRId64, reasoning->tokens);
     bool ok = write_tag(t, ",\"reasoning_budget_start_tag\":", "reasoning-start", &reasoning->tag[REASONING_START]);
     for (size_t i = REASONING_END; ok && i < reasoning->n; i++)
@@ -423,14 +423,14 @@ static bool write_request_reasoning(const struct chain_text *t)
 static bool write_request(const struct chain_text *t)
 {
     struct builder *const b = t->text;
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     double value[CATALOG_MOST];
     bool written[CATALOG_MOST] = {false};
     if (!chain_text_request_values(t, value))
         return false;
     builder_string(b, "{\"samplers\":[");
     for (size_t i = 0; i < p->order->n; i++)
-        builder_format(b, "%s\"%s\"", i ? "," : "", choice_sampler(&p->order->choice[i])->name);
+        builder_format(b, "%s\"%s\"", i ? "," : "", entry_sampler(&p->order->entry[i])->name);
     builder_string(b, "],");
     write_seed(t);
     for (size_t i = 0; samplers[i]; i++)
@@ -462,7 +462,7 @@ static bool check_memory(const struct builder *text, struct err *e)
 
 bool print_grammar(struct builder *text, const struct recipe *r, struct err *e)
 {
-    const struct shared *const rules = &r->parts.rules->shared;
+    const struct shared *const rules = &r->key.rules->shared;
     grammar_show(text, rules->key, rules->len, r->of->vocab);
     if (!text->len || text->text[text->len - 1] != '\n')
         builder_byte(text, '\n');

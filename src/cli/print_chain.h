@@ -38,7 +38,7 @@ void chain_text_ids(struct builder *b, const char *first, const char *next, cons
                     const struct tokens *sequence, size_t n);
 
 // Writes a sampler of the chain as --samplers takes it, NAME or NAME=VALUE, behind `before`.
-void chain_text_choice(struct builder *b, const struct choice *choice, const char *before);
+void chain_text_entry(struct builder *b, const struct order_entry *entry, const char *before);
 
 // Returns the name that --scatter-metric has for a metric.
 const char *metric_name(enum distance_metric metric);

@@ -29,25 +29,22 @@ void chain_text_ids(struct builder *b, const char *first, const char *next, cons
     builder_string(b, n ? end : "");
 }
 
-void chain_text_choice(struct builder *b, const struct choice *choice, const char *before)
+void chain_text_entry(struct builder *b, const struct order_entry *entry, const char *before)
 {
-    const struct sampler *const sampler = choice_sampler(choice);
+    const struct sampler *const sampler = entry_sampler(entry);
     char text[NUMBER_TEXT];
     builder_format(b, "%s%s", before, sampler->name);
-    if (choice->own)
-        builder_format(b, "=%s", value_text(sampler->params, choice->value, text));
+    if (entry->own)
+        builder_format(b, "=%s", value_text(sampler->params, entry->value, text));
 }
 
-bool chain_text_draws_seed(const struct chain_text *t)
-{
-    return engine_draws_seed(t->r->parts.engine, t->a->typed.seed);
-}
+bool chain_text_draws_seed(const struct chain_text *t) { return engine_draws_seed(t->r->key.engine, t->a->typed.seed); }
 
 const char *metric_name(enum distance_metric metric) { return metric == METRIC_L2 ? "l2" : "cosine"; }
 
 void chain_text_embeddings(const struct chain_text *t, const char *before, const char *metric)
 {
-    const struct embedding_file *const f = t->r->parts.embeddings;
+    const struct embedding_file *const f = t->r->key.embeddings;
     builder_string(t->text, before);
     word_quote(t->text, embedding_file_name(f), true);
     builder_format(t->text, "%s%s", metric, metric_name(f->embeddings.metric));
@@ -61,7 +58,7 @@ bool chain_text_own(const char *flag)
 // Notes what no other program's scatter has, so that the printed chain lacks it.
 static void note_own(const struct chain_text *t)
 {
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     const bool classes = p->value[catalog_find(t->c, "scatter-classes")] != 0.0, vectors = p->embeddings;
     if (recipe_runs(t->r, &sampler_scatter) && (classes || vectors))
         message_note("--print-chain=%s: only sampl's scatter has %s%s%s; left out", t->a->how,
@@ -78,7 +75,7 @@ static bool refuse_chain(const struct chain_text *t, const char *what, const cha
 
 static double common_value(const struct chain_text *t, const char *flag)
 {
-    return t->r->parts.value[catalog_find(t->c, flag)];
+    return t->r->key.value[catalog_find(t->c, flag)];
 }
 
 // Refuses a chain that llama-server would refuse, or would not run as it is. A request has tags only as texts;
@@ -86,7 +83,7 @@ static double common_value(const struct chain_text *t, const char *flag)
 static bool check_request(const struct chain_text *t)
 {
     const struct recipe *const r = t->r;
-    const struct breakers *const breakers = &r->parts.breakers->breakers;
+    const struct breakers *const breakers = &r->key.breakers->breakers;
     const bool server = !strcmp(t->a->how, "server"), dry = recipe_runs(r, &sampler_dry);
     const char *foreign = NULL;
     for (const struct stage *s = NULL; !foreign && (s = recipe_next(r, s));)
@@ -97,10 +94,10 @@ static bool check_request(const struct chain_text *t)
     } lacks[] = {
         {recipe_runs(r, &sampler_greedy), "sampler ", "greedy"},
         {foreign, "sampler ", foreign},
-        {recipe_runs(r, &sampler_bans), "--", r->parts.bans->bans.n ? "bad-word-tokens" : "min-tokens"},
+        {recipe_runs(r, &sampler_bans), "--", r->key.bans->bans.n ? "bad-word-tokens" : "min-tokens"},
         {common_value(t, "repeat-last-n") < 0.0, "-1 for --", "repeat-last-n"},
         {common_value(t, "dry-penalty-last-n") < 0.0, "-1 for --", "dry-penalty-last-n"},
-        {r->parts.grammar_first && r->parts.rules, "--", "grammar-first"},
+        {r->key.grammar_first && r->key.rules, "--", "grammar-first"},
         {server && recipe_budget(r) && !r->of->vocab, "ids for --", "reasoning-start"},
         {dry && breakers->n_sequences, "--", "dry-breaker-tokens"},
         {server && dry && !breakers->n_texts, "empty list for --", "dry-sequence-breaker"},
@@ -114,16 +111,16 @@ static bool check_request(const struct chain_text *t)
 
 bool chain_text_request_values(const struct chain_text *t, double *value)
 {
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     bool found[CATALOG_MOST] = {false};
     if (p->engine->options)
         return refuse_chain(t, "engine ", p->engine->name);
     memcpy(value, p->value, sizeof p->value);
     for (size_t i = 0; value[t->c->mirostat] == 0.0 && i < p->order->n; i++) {
-        const struct choice *const choice = &p->order->choice[i];
-        const size_t main = t->c->number[choice->place][0];
-        const double own = choice->own ? choice->value : p->value[main];
-        if (!choice_sampler(choice)->params)
+        const struct order_entry *const entry = &p->order->entry[i];
+        const size_t main = t->c->number[entry->place][0];
+        const double own = entry->own ? entry->value : p->value[main];
+        if (!entry_sampler(entry)->params)
             continue;
         if (found[main] && own != value[main])
             return refuse_chain(t, "second value of --", t->c->param[main]->flag);
@@ -157,13 +154,13 @@ static void write_names(const struct chain_text *t, bool llama)
         llama ? "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature" : DEFAULT_CHAIN;
     struct builder names = {0};
     builder_string(&names, "");
-    for (size_t i = 0; i < t->r->parts.order->n; i++) {
-        struct choice choice = t->r->parts.order->choice[i];
-        const struct sampler *const sampler = choice_sampler(&choice);
-        choice.own = choice.own && !llama;
+    for (size_t i = 0; i < t->r->key.order->n; i++) {
+        struct order_entry entry = t->r->key.order->entry[i];
+        const struct sampler *const sampler = entry_sampler(&entry);
+        entry.own = entry.own && !llama;
         if (llama && ((sampler->some_builds && !recipe_runs(t->r, sampler)) || sampler->implied || sampler->foreign))
             continue;
-        chain_text_choice(&names, &choice, names.len ? ";" : "");
+        chain_text_entry(&names, &entry, names.len ? ";" : "");
     }
     t->text->failed = t->text->failed || names.failed;
     if (!names.failed && strcmp(names.text, usual) != 0)
@@ -194,12 +191,12 @@ static void write_numbers(const struct chain_text *t, const double *value, const
             builder_format(t->text, " %s", value_text(row->param, value[row->number], text));
     }
     if (!chain_text_draws_seed(t))
-        builder_format(write_option(t, "seed"), " %" PRId64, (int64_t)t->r->parts.seed);
+        builder_format(write_option(t, "seed"), " %" PRId64, (int64_t)t->r->key.seed);
     if (a->typed.settings.ignore_eos)
         write_option(t, "ignore-eos");
     if (a->typed.grammar_first)
         write_option(t, "grammar-first");
-    if (a->backend_sampling && !t->r->parts.engine->options)
+    if (a->backend_sampling && !t->r->key.engine->options)
         write_option(t, "backend-sampling");
 }
 
@@ -222,7 +219,7 @@ static void write_lists(const struct chain_text *t, bool llama)
 {
     struct builder *const b = t->text;
     const struct args *const a = t->a;
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     const struct bans *const bans = &p->bans->bans;
     const struct breakers *const breakers = &p->breakers->breakers;
     for (size_t i = 0; i < p->biases->n_given; i++)
@@ -251,7 +248,7 @@ static void write_lists(const struct chain_text *t, bool llama)
 
 bool chain_text_options(const struct chain_text *t)
 {
-    const struct parts *const p = &t->r->parts;
+    const struct recipe_key *const p = &t->r->key;
     const bool llama = !strcmp(t->a->how, "llama");
     double value[CATALOG_MOST], otherwise[CATALOG_MOST]; // otherwise: what holds without options
     if (llama) {

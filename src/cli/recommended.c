@@ -20,7 +20,7 @@ static const char llama_names[] =
     "typp typ top_n_sigma top-n-sigma topnsigma adaptive_p adaptive-p adaptivep";
 
 // Adds a warning that a recommendation is left out.
-static void warn_left_out(struct draft *d, const struct args *a, const char *key, const struct err *why)
+static void warn_left_out(struct new_recipe *d, const struct args *a, const char *key, const struct err *why)
 {
     note_once(d->of, NOTE_WARNING, "--vocab: %s: left out: general.sampling.%s: %s", a->vocab, key, why->text);
 }
@@ -37,7 +37,7 @@ static bool leading_number(const struct param *row, const char *text, double *v)
 }
 
 // Sets a parameter. False with *why if the text is no number of the parameter.
-static bool set_recommended(struct draft *d, const char *key, size_t number, const char *text, struct err *why)
+static bool set_recommended(struct new_recipe *d, const char *key, size_t number, const char *text, struct err *why)
 {
     const struct param *const row = d->of->catalog.param[number];
     double v, value;
@@ -47,13 +47,13 @@ static bool set_recommended(struct draft *d, const char *key, size_t number, con
         v = fmax(v, 0.0); // a negative window is off, not the whole history
     if (!value_check(row, v, text, &value, why))
         return false;
-    d->parts.value[number] = value;
+    d->key.value[number] = value;
     d->of->of_model[number] = true;
     return true;
 }
 
 // Appends the names of a chain that llama.cpp knows, each with a ';' behind it.
-static void known_names(struct draft *d, const struct args *a, const char *names, struct builder *chain)
+static void known_names(struct new_recipe *d, const struct args *a, const char *names, struct builder *chain)
 {
     builder_string(chain, "");
     for (const char *at = names;; at++) {
@@ -71,11 +71,11 @@ static void known_names(struct draft *d, const struct args *a, const char *names
     }
 }
 
-void set_recommendations(struct draft *d, const struct args *a, struct builder *chain)
+void set_recommendations(struct new_recipe *d, const struct args *a, struct builder *chain)
 {
     const struct catalog *const c = &d->of->catalog;
     const struct vocab *const v = d->of->vocab;
-    if (!v || !v->recommended.len || d->parts.engine->options || a->typed.neutral)
+    if (!v || !v->recommended.len || d->key.engine->options || a->typed.neutral)
         return;
     for (const char *key = v->recommended.text, *value; *key; key = value + strlen(value) + 1) {
         struct err why;

@@ -177,7 +177,7 @@ static bool fill_args(const struct variants *v, struct variant *x, const struct 
 {
     bool ok = args_extend(&x->args, base, words, quiet, e);
     if (x->args.typed.seed == base->typed.seed)
-        x->args.typed.seed = (int64_t)v->recipe[0]->parts.seed;
+        x->args.typed.seed = (int64_t)v->recipe[0]->key.seed;
     for (size_t i = 0; ok && x->swept && i < v->n_sweeps; i++)
         ok = args_set(&x->args, x->swept[i].row, x->swept[i].value, NULL, e);
     return ok;
@@ -291,14 +291,14 @@ static bool add_variants(struct variants *v, const struct args *base, struct err
 static bool same_chain(const struct recipe *a, const struct recipe *b)
 {
     const struct stage *s = NULL, *t = NULL;
-    const struct parts *const p = &a->parts, *const q = &b->parts;
+    const struct recipe_key *const p = &a->key, *const q = &b->key;
     const struct engine *const x = p->engine, *const y = q->engine;
     for (size_t part = 0; part < PARTS; part++)
         if (part != PART_ORDER && p->part[part] != q->part[part])
             return false;
     if (p->seed != q->seed || p->grammar_first != q->grammar_first || p->grammar_prefilled != q->grammar_prefilled ||
         x->seeds_each != y->seeds_each || x->wide_seed != y->wide_seed || x->masks_first != y->masks_first ||
-        x->passes_strangers != y->passes_strangers || (p->rules && x != y))
+        x->ignores_unknown != y->ignores_unknown || (p->rules && x != y))
         return false;
     for (;;) {
         s = recipe_next(a, s);
@@ -332,9 +332,9 @@ static void note_same_chains(const struct variants *v)
 // Returns whether a sampler of the chain has its own value in place of the option's.
 static bool chain_fixes(const struct recipe *r, const struct option_row *row)
 {
-    const struct order *const order = r->parts.order;
+    const struct order *const order = r->key.order;
     for (size_t i = 0; row->param && order && i < order->n; i++) {
-        const struct choice *const c = &order->choice[i];
+        const struct order_entry *const c = &order->entry[i];
         if (c->own && r->of->catalog.number[c->place][c->param] == row->number)
             return true;
     }

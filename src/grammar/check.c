@@ -129,7 +129,7 @@ static void find_gone(struct check *c)
         }
 }
 
-// Can what follows an element that uses a rule come first, too?
+// Returns whether what follows an element that uses a rule can come first, too.
 static bool passes(const struct check *c, uint32_t rule)
 {
     return c->reach == REACH_ALL ? c->g->rule[rule].empty : c->reach == REACH_LLAMA && c->rule[rule].gone;

@@ -55,7 +55,7 @@ enum row_use {
     ROW_LEFT_OUT // before the first row of the run, or of the prompt
 };
 
-// Is a row of this use sampled?
+// Returns whether a row of this use is sampled.
 static inline bool row_is_sampled(enum row_use use) { return use == ROW_SHOWN || use == ROW_UNSEEN; }
 
 // Where a row stands: its sequence, and the rows before it. A format that knows sequences sets `first`, and if it names

@@ -227,8 +227,8 @@ static bool find_repeat(const cJSON *column, bool *repeats, struct err *e)
     return true;
 }
 
-// Are columns a chosen token for each position, rather than a list? A list has each token once, and probabilities that
-// add up to no more than 1. Logits do not tell.
+// Returns whether columns are a chosen token for each position, rather than a list. A list has each token once, and
+// probabilities that add up to no more than 1. Logits do not tell.
 static bool find_steps(const struct reply_shape *k, const struct arrays *a, bool *steps, struct err *e)
 {
     const bool probabilities = named(a->numbers, "probs");
@@ -308,8 +308,8 @@ static bool add_columns(struct json_reply *reply, const struct reply_shape *k, c
     return steps ? add_steps(reply, k, a, p, e) : add_lists(reply, k, a, p, e);
 }
 
-// Returns whether arrays of a reply in pieces stand behind the long array that they are read before: the first piece did
-// not have them.
+// Returns whether arrays of a reply in pieces stand behind the long array that they are read before: the first piece
+// did not have them.
 static bool is_late(const struct json_reply *reply, const struct reply_shape *k, const struct arrays *a,
                     const cJSON *within)
 {

@@ -7,7 +7,7 @@ static const struct engine akunu = {
     "akunu", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
     .options = "temp,top-k,top-p,min-p,repeat-penalty,repeat-last-n,grammar-first," ENGINE_GRAMMAR,
     .free_options = "repeat-penalty,repeat-last-n",
-    .masks_first = true, .passes_strangers = true,
+    .masks_first = true, .ignores_unknown = true,
     .stage = {{&sampler_round_f16, ENGINE_FREE}, {&sampler_repeat_each, ENGINE_FREE}, {&sampler_greedy, ENGINE_COLD},
               {&sampler_scale, ENGINE_HOT}, {&sampler_softmax_id, ENGINE_HOT}, {&sampler_top_k_prob, ENGINE_HOT},
               {&sampler_min_p_cut, ENGINE_HOT}, {&sampler_top_p_reach, ENGINE_HOT}, {&sampler_draw_mt, ENGINE_HOT}}};

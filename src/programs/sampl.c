@@ -43,7 +43,7 @@ static const struct field_row fields[] = {
 
 static bool find_chain(struct file_view *v) { return json_array(v->root, "chain"); }
 
-// Is an item one of these members, separated by spaces?
+// Returns whether an item is one of these members, separated by spaces.
 static bool is_member(const cJSON *item, const char *names)
 {
     return name_find(names, NAME_EXACT, item->string, strlen(item->string)) >= 0;
@@ -89,13 +89,10 @@ struct printed_stage {
     bool removed; // the file says that it is not enabled, though its values enable it
 };
 
-// Do lists of the file, not only values, enable a sampler?
-static bool has_lists(const struct sampler *s)
-{
-    return s == &sampler_logit_bias || (s->params && !strcmp(s->params->flag, "min-tokens"));
-}
+// Returns whether lists of the file, not only values, enable a sampler.
+static bool has_lists(const struct sampler *s) { return s->lists == LISTS_BIASES || s->counts_tokens; }
 
-// Do the values of a stage without lists enable it?
+// Returns whether the values of a stage without lists enable it.
 static bool values_enable(const struct file_view *v, const struct printed_stage *p)
 {
     const struct catalog *const c = v->catalog;
@@ -132,7 +129,7 @@ static bool check_stage(struct file_view *v, const cJSON *object, struct printed
         return view_refuse(v, "chain: enabled of %s is not true or false", name);
     cJSON_ArrayForEach(item, object)
     {
-        const bool biases = p->sampler == &sampler_logit_bias && is_member(item, "logit_bias");
+        const bool biases = p->sampler->lists == LISTS_BIASES && is_member(item, "logit_bias");
         if (is_member(item, "name enabled own") || biases)
             continue;
         if (!find_param(v, p->sampler, item->string))
@@ -207,22 +204,21 @@ static bool add_stages(struct file_view *v, const char *engine, bool *bans)
     cJSON_ArrayForEach(object, list)
     {
         if (!check_stage(v, object, &p) || p.removed) {
-            *bans = *bans && p.sampler != &sampler_bans;
+            *bans = *bans && p.sampler->lists != LISTS_BANS;
             continue;
         }
         const char *const own = add_first_value(v, &p, common);
         const cJSON *const biases = json_member(object, "logit_bias");
         if (biases)
             view_read(v, "logit_bias", biases);
-        if (p.sampler == &sampler_mirostat || p.sampler == &sampler_mirostat_v2)
+        if (p.sampler->mirostat)
             mirostat = true;
         if (mirostat)
-            view_set(v, "mirostat", p.sampler == &sampler_mirostat ? "1" : "2");
-        else if (!sampler_internal(sampler_place(p.sampler)) && p.sampler != &sampler_dist)
+            view_set(v, "mirostat", p.sampler->mirostat == 1 ? "1" : "2");
+        else if (!sampler_internal(sampler_place(p.sampler)) && !p.sampler->implied)
             builder_format(&v->chain, "%s%s%s%s", v->chain.len ? ";" : "", p.sampler->name, own ? "=" : "",
                            own ? own : "");
-        else if (!engine && p.sampler != &sampler_logit_bias && p.sampler != &sampler_bans &&
-                 p.sampler != &sampler_dist)
+        else if (!engine && !p.sampler->implied)
             return view_refuse(v, "chain: %s is a stage of an engine, and the file names none", p.sampler->name);
     }
     const bool usual = !strcmp(v->chain.text ? v->chain.text : "", DEFAULT_CHAIN) && !json_member(from, "samplers") &&

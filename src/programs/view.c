@@ -222,7 +222,7 @@ static void add_chain_name(struct file_view *v, const char *given_name)
 {
     const char *const name = sampler_name(v, given_name);
     const struct sampler *const s = sampler_by_name(name, strcspn(name, "="));
-    const bool when_active = s && s->params && (s->foreign || (s == &sampler_adaptive_p && !v->program->defaults));
+    const bool when_active = s && s->params && (s->foreign || (s->selector && !v->program->defaults));
     if (when_active && (!view_active(v, s->params->flag) || name_set_has(&v->chained, sampler_place(s))))
         return;
     if (s) {
@@ -267,7 +267,7 @@ void view_note_idle(struct file_view *v)
 {
     struct builder idle = {0};
     for (size_t i = 0; samplers[i]; i++) {
-        const bool any = samplers[i] == &sampler_penalties; // others are off without their first parameter
+        const bool any = samplers[i]->any_enables;
         bool active = false;
         for (const struct param *p = samplers[i]->params; p && p->flag && !sampler_internal(i) && !active;
              p = any ? p + 1 : NULL)

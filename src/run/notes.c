@@ -58,10 +58,10 @@ void note_settings(const struct job *j)
 {
     const char *const variable = llama_variable();
     const struct args *const a = j->args;
-    const struct parts *const parts = &j->variants->recipe[0]->parts;
+    const struct recipe_key *const key = &j->variants->recipe[0]->key;
     if (a->verbose)
-        message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)parts->seed,
-                     engine_draws_seed(parts->engine, a->typed.seed) ? " (random)" : "", j->kern->name);
+        message_note("seed %" PRId64 "%s, SIMD tier %s", (int64_t)key->seed,
+                     engine_draws_seed(key->engine, a->typed.seed) ? " (random)" : "", j->kern->name);
     if (a->verbose && variable)
         message_note("%s is set, but sampl reads no variable LLAMA_ARG_*", variable);
     if (a->verbose && a->backend_sampling)
@@ -80,8 +80,8 @@ void note_settings(const struct job *j)
 static bool some_bias(const struct job *j, size_t n, uint32_t id)
 {
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < j->variants->recipe[k]->parts.biases->n_given; i++)
-            if (j->variants->recipe[k]->parts.biases->bias[i].id == id)
+        for (size_t i = 0; i < j->variants->recipe[k]->key.biases->n_given; i++)
+            if (j->variants->recipe[k]->key.biases->bias[i].id == id)
                 return true;
     return false;
 }
@@ -94,7 +94,7 @@ static void note_strange_biases(const struct job *j, unsigned *noted, const stru
     if (!n_vocab || !note_new(noted, NOTE_BIASES))
         return;
     for (size_t k = 0; k < j->variants->n; k++) {
-        const struct biases *const b = j->variants->recipe[k]->parts.biases;
+        const struct biases *const b = j->variants->recipe[k]->key.biases;
         for (size_t i = 0; i < b->n_given; i++)
             if (b->bias[i].id >= n_vocab && !some_bias(j, k, b->bias[i].id))
                 message_note("--logit-bias: the bias of token %" PRId32 " has no effect on row %" PRIu64
@@ -208,7 +208,7 @@ static void note_clipped(unsigned *noted, const struct seen *s)
 static void warn_of_zero(const struct job *j, unsigned *noted, const struct seen *s)
 {
     for (size_t k = 0; k < j->variants->n; k++)
-        if (s->result[k].ok && s->result[k].record.met_zero && !j->variants->recipe[k]->parts.engine->options &&
+        if (s->result[k].ok && s->result[k].record.met_zero && !j->variants->recipe[k]->key.engine->options &&
             note_new(noted, NOTE_ZERO))
             message_warn("row %" PRIu64 ": typ_p meets candidates of probability 0; llama.cpp computes NaN then, and "
                          "may choose other tokens",

@@ -105,7 +105,7 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     for (size_t k = 0; k < f->inputs && !tells; k++)
         if (!input_tells(f->in[k], &tells, e))
             return false;
-    // The params of a row may begin to look back on tokens.
+    // The params of a row may begin to read earlier tokens.
     const bool samples_all = !splits || (tells && !a->independent);
     for (size_t k = 0; k < f->inputs; k++)
         f->how[k] =

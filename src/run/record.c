@@ -37,8 +37,8 @@ static void emit_all(enum emit emit, struct log *l, const struct cand *c, const 
         to[i] = emit == EMIT_PROBS ? (float)softmax_prob(&s, to[i]) : logprob(to[i], &s);
 }
 
-// Returns whether the candidates are those of a row, with its logits, and its unlisted tokens are as they were: no bias,
-// ban or grammar changed them.
+// Returns whether the candidates are those of a row, with its logits, and its unlisted tokens are as they were: no
+// bias, ban or grammar changed them.
 static bool is_unchanged(const struct log *l, const struct cand *c, const struct row *row)
 {
     const struct row_unlisted *const before = &row->unlisted;

@@ -56,7 +56,7 @@ void worker_free(struct worker *w)
 // The size of the vocabulary that accepted tokens must be below; 0: no limit.
 static size_t token_limit(const struct session *q, const struct input_row *row)
 {
-    return row->bad || q->recipe->parts.engine->passes_strangers ? 0 : row_vocab(&row->logits);
+    return row->bad || q->recipe->key.engine->ignores_unknown ? 0 : row_vocab(&row->logits);
 }
 
 // n_vocab may be 0.
@@ -133,7 +133,7 @@ static struct tokens tokens_before(const struct job *j, const struct input_row *
     return from < to ? (struct tokens){j->accept.id + from, to - from} : (struct tokens){0};
 }
 
-// Does the row's place tell what precedes its sequence?
+// Returns whether the row's place tells what precedes its sequence.
 static bool place_is_known(const struct session *q, const struct input_row *row)
 {
     return !q->follows || row->place.named;
@@ -149,7 +149,7 @@ static bool begin_text(struct session *q, const struct input_row *row, bool alon
     const uint64_t first = alone ? row->number : p->first;
     const bool known = place_is_known(q, row);
     if (p->named && !alone) {
-        q->seed_offset = q->recipe->parts.engine->seeds_each ? p->sequence : first;
+        q->seed_offset = q->recipe->key.engine->seeds_each ? p->sequence : first;
         chain_reset(q->chain, session_seed_of(q, q->recipe));
     } else if (alone || q->begun || (known && p->before)) {
         const bool later = alone || !known || p->before; // not the first text of the run

@@ -138,8 +138,8 @@ struct sampler {
     const char *heading; // of its options in --help; NULL: the chain's
     bool foreign;        // llama.cpp does not have it
     bool some_builds;    // only some builds of llama.cpp have it
-    bool joins_default;  // it joins the default chain if its own parameter enables it (draft_samplers)
-    bool implied;        // chains of llama.cpp end with it, and do not name it
+    bool joins_default;  // it joins the default chain if its own parameter enables it (recipe_set_samplers)
+    bool implied;        // chains of llama.cpp have it, and do not name it
     bool once;           // llama.cpp runs it once, however often the chain names it
     int mirostat;        // the version of mirostat, which takes the place of a chain; 0: it is none
 
@@ -148,6 +148,7 @@ struct sampler {
     const struct param *params; // rows up to one without a flag; NULL: none. NAME=VALUE in a chain sets the first
     size_t params_size;         // bytes of the parameter struct
     enum sampler_lists lists;   // of the context, which are parameters, too
+    bool any_enables;           // each of them can enable it, not only the first
     bool needs_vocab;           // looks at the tokens' texts
 
     // Whether the sampler runs: always, or if its first parameter is above, below, or other than a bound. With other

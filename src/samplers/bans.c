@@ -22,7 +22,7 @@ static bool enabled(const struct stage *stage)
     return ((const struct count_params *)stage->params)->count > 0 || stage->context->bans->n > 0;
 }
 
-// The number of accepted tokens counts as looking back, too: rows cannot be sampled apart then.
+// The number of accepted tokens counts as reading, too: rows cannot be sampled apart then.
 static size_t window(const struct stage *stage)
 {
     const size_t before = stage->context->bans->longest;
@@ -80,13 +80,13 @@ static void explain(struct account *a)
 
 static void release(void *self) { idmap_free(self); }
 
-#define BANS(NAME, ROWS, VARIANT)                                                                         \
+#define BANS(NAME, ROWS, VARIANT, ...)                                                                    \
     {                                                                                                     \
         .name = (NAME), .variant = (VARIANT), PARAMS(ROWS, count_params), .size = sizeof(struct idmap),   \
         .enabled = enabled, .window = window, .lists = LISTS_BANS, .counts_tokens = true, .apply = apply, \
-        .explain = explain, .partial = {apply_partial}, .release = release                                \
+        .explain = explain, .partial = {apply_partial}, .release = release, __VA_ARGS__                   \
     }
 
-const struct sampler sampler_bans = BANS("bans", params, ANY_HISTORY);
-const struct sampler sampler_bans_bad_words = BANS("bans_bad_words", bad_words_params, WHOLE_HISTORY);
-const struct sampler sampler_bans_output = BANS("bans_output", output_params, BEHIND_PROMPT);
+const struct sampler sampler_bans = BANS("bans", params, ANY_HISTORY, .implied = true);
+const struct sampler sampler_bans_bad_words = BANS("bans_bad_words", bad_words_params, WHOLE_HISTORY, .implied = false);
+const struct sampler sampler_bans_output = BANS("bans_output", output_params, BEHIND_PROMPT, .implied = false);

@@ -60,38 +60,38 @@ const struct engine_range *engine_refused(const struct engine *engine, const str
 }
 
 // Returns a sampler without a value of its own.
-static struct choice sampler_choice(const struct sampler *s) { return (struct choice){.place = sampler_place(s)}; }
+static struct order_entry entry_of(const struct sampler *s) { return (struct order_entry){.place = sampler_place(s)}; }
 
-size_t plan_engine(const struct engine *engine, double temp, bool grammar, struct choice *plan)
+size_t order_engine(const struct engine *engine, double temp, bool grammar, struct order_entry *entry)
 {
     assert(engine->options);
     const unsigned never = (temp > 0.0 ? ENGINE_COLD : ENGINE_HOT) | (grammar ? ENGINE_FREE : 0u);
     size_t n = 0;
     for (const struct engine_stage *stage = engine->stage; stage->sampler; stage++)
         if (!(stage->when & never))
-            plan[n++] = sampler_choice(stage->sampler);
+            entry[n++] = entry_of(stage->sampler);
     return n;
 }
 
-size_t plan_chain(const struct choice *choice, size_t n, int mirostat, struct choice *plan)
+size_t order_chain(const struct order_entry *named, size_t n, int mirostat, struct order_entry *entry)
 {
     assert(mirostat >= 0 && mirostat <= 2);
     size_t stages = 0;
-    plan[stages++] = sampler_choice(&sampler_logit_bias);
-    plan[stages++] = sampler_choice(&sampler_bans);
+    entry[stages++] = entry_of(&sampler_logit_bias);
+    entry[stages++] = entry_of(&sampler_bans);
     if (mirostat) {
         assert(!strcmp(sampler_temperature.params[1].flag, "dynatemp-range")); // which is left out
-        plan[stages++] = (struct choice){sampler_place(&sampler_temperature), true, 1, 0.0};
-        plan[stages++] = sampler_choice(mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2);
+        entry[stages++] = (struct order_entry){sampler_place(&sampler_temperature), true, 1, 0.0};
+        entry[stages++] = entry_of(mirostat == 1 ? &sampler_mirostat : &sampler_mirostat_v2);
         return stages;
     }
-    struct choice selector = sampler_choice(&sampler_dist);
+    struct order_entry selector = entry_of(&sampler_dist);
     for (size_t i = 0; i < n; i++) {
-        if (choice_sampler(&choice[i])->selector)
-            selector = choice[i];
+        if (entry_sampler(&named[i])->selector)
+            selector = named[i];
         else
-            plan[stages++] = choice[i];
+            entry[stages++] = named[i];
     }
-    plan[stages++] = selector;
+    entry[stages++] = selector;
     return stages;
 }

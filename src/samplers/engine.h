@@ -41,7 +41,7 @@ struct engine {
     const char *greedy_at_1; // flag of a parameter whose value 1 stands for temperature 0; NULL: none
     bool masks_first;        // a grammar masks the row before the chain runs; elsewhere only if the token does not fit
     bool wide_seed;          // a seed has 64 bits, and only -1 is a random one
-    bool passes_strangers;   // accepted tokens outside the vocabulary are ignored; elsewhere they are errors
+    bool ignores_unknown;    // accepted tokens outside the vocabulary are ignored; elsewhere they are errors
     bool seeds_each;         // the k-th sequence, from 0, is seeded with seed + k, unless its params name a seed
     struct engine_stage {
         const struct sampler *sampler; // NULL after the last
@@ -78,23 +78,23 @@ static inline bool engine_draws_seed(const struct engine *engine, int64_t seed)
 }
 
 // A sampler of a chain. It may have its own value of one parameter, so that a chain can have it twice.
-struct choice {
+struct order_entry {
     size_t place; // of the sampler in the list
     bool own;     // samplers[place]->params[param] has this value, whatever the option says
     size_t param;
     double value;
 };
 
-static inline const struct sampler *choice_sampler(const struct choice *c) { return samplers[c->place]; }
+static inline const struct sampler *entry_sampler(const struct order_entry *c) { return samplers[c->place]; }
 
-// Writes the stages of an engine's pipeline, the selector last, to plan[ENGINE_STAGES]. Not for llama. grammar: one
+// Writes the stages of an engine's pipeline, the selector last, to entry[ENGINE_STAGES]. Not for llama. grammar: one
 // constrains the output. Returns the number of stages.
-size_t plan_engine(const struct engine *engine, double temp, bool grammar, struct choice *plan);
+size_t order_engine(const struct engine *engine, double temp, bool grammar, struct order_entry *entry);
 
-enum { PLAN_MORE = 4 }; // stages that a plan has beside those chosen, at most
+enum { ORDER_MORE = 4 }; // stages that a entry has beside those chosen, at most
 
-// Writes the stages of llama.cpp's chain to plan[n + PLAN_MORE]: logit-bias and bans; the n samplers chosen, or with
+// Writes the stages of llama.cpp's chain to entry[n + ORDER_MORE]: logit-bias and bans; the n samplers chosen, or with
 // mirostat 1 or 2 a plain temperature; the last selector of those chosen, or dist. Returns the number of stages.
-size_t plan_chain(const struct choice *choice, size_t n, int mirostat, struct choice *plan);
+size_t order_chain(const struct order_entry *named, size_t n, int mirostat, struct order_entry *entry);
 
 #endif

@@ -30,7 +30,7 @@ bool sampler_internal(size_t place)
 }
 
 // Parameters that decide which stages there are, and belong to none.
-static const struct param of_the_plan[] = {
+static const struct param of_the_order[] = {
     {"mirostat", "mirostat version 1 or 2 in place of the chain; 0: off", .type = PARAM_INT, RANGE(0, 2),
      CLAMPED(0, 2)},
     {NULL},
@@ -140,7 +140,7 @@ void catalog_make(struct catalog *c)
     *c = (struct catalog){0};
     for (size_t i = 0; samplers[i]; i++)
         add_params(c, samplers[i]->params, samplers[i]->foreign ? FOREIGN_HEADING : samplers[i]->heading);
-    add_params(c, of_the_plan, NULL);
+    add_params(c, of_the_order, NULL);
     for (size_t i = 0; samplers[i]; i++) {
         assert(i < CATALOG_SAMPLERS);
         const struct param *const rows = samplers[i]->params;

@@ -28,6 +28,7 @@ static void explain(struct account *a)
 
 const struct sampler sampler_logit_bias = {.name = "logit_bias",
                                            .lists = LISTS_BIASES,
+                                           .implied = true,
                                            .enabled = enabled,
                                            .apply = apply,
                                            .explain = explain,

@@ -245,11 +245,11 @@ static void release(void *self)
     tally_free(&s->part);
 }
 
-#define PENALTIES(NAME, LETTER, ROWS, APPLY, VARIANT)                                                   \
-    {                                                                                                   \
-        .name = (NAME), .letter = (LETTER), .variant = (VARIANT), PARAMS(ROWS, penalties_params),       \
-        .size = sizeof(struct penalties_state), .enabled = enabled, .window = window, .apply = (APPLY), \
-        .explain = explain, .partial = {apply_partial}, .release = release                              \
+#define PENALTIES(NAME, LETTER, ROWS, APPLY, VARIANT)                                                                  \
+    {                                                                                                                  \
+        .name = (NAME), .letter = (LETTER), .any_enables = true, .variant = (VARIANT), PARAMS(ROWS, penalties_params), \
+        .size = sizeof(struct penalties_state), .enabled = enabled, .window = window, .apply = (APPLY),                \
+        .explain = explain, .partial = {apply_partial}, .release = release                                             \
     }
 
 const struct sampler sampler_penalties = PENALTIES("penalties", 'e', params, penalties, 0);

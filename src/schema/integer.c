@@ -123,7 +123,7 @@ static uint32_t any_positive(struct exprs *x)
     return EXPR_SEQUENCE_OF(x, digit(x, 1, 9), any_digits(x, 0, TOP_DIGITS - 1));
 }
 
-// Does a text consist of this digit?
+// Returns whether a text consists of this digit.
 static bool all(const char *text, char digit)
 {
     while (*text == digit)

@@ -161,8 +161,8 @@ static void shorten_item(struct printer *p, struct expr repeat)
         x->part[repeat.first] = named;
 }
 
-// Has an expression an empty alternative? llama.cpp takes a repetition of such a group, or of such a rule, for a left
-// recursion. Brackets around it hide that.
+// Returns whether an expression has an empty alternative. llama.cpp takes a repetition of such a group, or of such a
+// rule, for a left recursion. Brackets around it hide that.
 static bool is_bare(const struct convert *c, uint32_t expr)
 {
     const struct expr *const e = &c->x.expr[expr];

@@ -39,7 +39,7 @@ const char *release_text(const struct release *r, size_t at); // at: release_rul
 // Returns the rule with a name, or UINT32_MAX.
 uint32_t release_find(const struct release *r, const char *name);
 
-// Is the grammar given up?
+// Returns whether the grammar is given up.
 bool release_stopped(const struct release *r);
 
 // Adds a rule, or finds the rule with this name and text. If the name has another text, a number is added to it. The
@@ -53,7 +53,7 @@ void release_forget(struct release *r, size_t from);
 // Adds a rule that every grammar may use, with the rules that it needs. `as`: its name here.
 uint32_t release_builtin(struct release *r, const char *name, const char *as);
 
-// Has one of these rules the name? Then a schema's rule does not get it.
+// Returns whether one of these rules has the name. Then a schema's rule does not get it.
 bool release_reserved(const char *name);
 
 // Notes that llama.cpp's grammar differs from sampl's because of its rules' names.

@@ -111,7 +111,7 @@ static struct fault choose_chain_token(struct chooser *ch, struct session *q, co
     const uint32_t forced = session_forced(q);
     const bool force = forced != BUDGET_FREE;
     bool fits = true;
-    *masked = force || (q->matcher && q->recipe->parts.grammar_first);
+    *masked = force || (q->matcher && q->recipe->key.grammar_first);
     if (*masked && !force)
         return run_under_grammar(ch, q, row);
     struct fault fault = force ? run_forced(ch, q, row, forced) : run_chain(ch, q, row, NULL, NULL);

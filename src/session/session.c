@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/session.h"
 
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ bool session_fault(const struct recipe *recipe, struct fault fault, struct err *
 {
     if (fault.code != FAULT_GRAMMAR)
         return err_from_fault(e, fault);
-    const struct rules *const rules = recipe->parts.rules;
+    const struct rules *const rules = recipe->key.rules;
     err_from_fault(e, fault);
     return err_prefix(e, "%s--%s", rules->of_row ? "params: " : "", rules->option);
 }
@@ -54,8 +54,8 @@ static bool accept_in_grammar(const struct recipe *recipe, struct matcher *m, ui
 // Moves a matcher from the root past the generation prompt, if the prompt concerns the recipe's grammar.
 static bool prefill_grammar(const struct recipe *recipe, struct matcher *m, struct err *e)
 {
-    const struct generation *const before = recipe->parts.generation;
-    for (size_t i = 0; before && recipe->parts.grammar_prefilled && i < before->tokens.n; i++)
+    const struct generation *const before = recipe->key.generation;
+    for (size_t i = 0; before && recipe->key.grammar_prefilled && i < before->tokens.n; i++)
         if (!accept_in_grammar(recipe, m, before->tokens.id[i], e))
             return err_prefix(e, "params: generation_prompt");
     return true;
@@ -66,12 +66,12 @@ static bool make_matcher(const struct sessions *s, const struct recipe *recipe, 
 {
     struct fault fault = fault_none();
     *matcher = NULL;
-    if (!recipe->parts.rules)
+    if (!recipe->key.rules)
         return true;
     const struct trie *const trie = recipes_trie(s->recipes);
     if (!trie)
         return err_from_fault(e, fault_memory());
-    *matcher = matcher_new(recipe->parts.rules->grammar, trie, &fault);
+    *matcher = matcher_new(recipe->key.rules->grammar, trie, &fault);
     if (session_fault(recipe, fault, e) && prefill_grammar(recipe, *matcher, e))
         return true;
     matcher_free(*matcher);
@@ -99,13 +99,13 @@ void sessions_free(struct sessions *s)
 
 uint64_t session_seed(const struct recipe *recipe, uint64_t offset)
 {
-    const uint64_t sum = recipe->parts.seed + offset;
-    return recipe->parts.engine->wide_seed ? sum : (uint32_t)sum;
+    const uint64_t sum = recipe->key.seed + offset;
+    return recipe->key.engine->wide_seed ? sum : (uint32_t)sum;
 }
 
 uint64_t session_seed_of(const struct session *q, const struct recipe *recipe)
 {
-    return session_seed(recipe, recipe->parts.seed_named ? 0 : q->seed_offset);
+    return session_seed(recipe, recipe->key.seed_named ? 0 : q->seed_offset);
 }
 
 struct session *session_new(const struct sessions *s, const char *name, size_t len, struct err *e)
@@ -156,7 +156,7 @@ void session_appear(struct sessions *s, struct session *q)
         return;
     const uint32_t before = s->appeared++;
     q->appeared = true;
-    if (!before || !q->recipe->parts.engine->seeds_each)
+    if (!before || !q->recipe->key.engine->seeds_each)
         return;
     q->seed_offset = before;
     chain_reseed(q->chain, session_seed_of(q, q->recipe));
@@ -176,7 +176,7 @@ static bool begin_budget(struct session *q, struct err *e)
     q->budget.rules = recipe_budget(q->recipe);
     if (!q->budget.rules)
         return true;
-    const struct generation *const before = q->recipe->parts.generation;
+    const struct generation *const before = q->recipe->key.generation;
     budget_reset(&q->budget);
     for (size_t i = 0; before && i < before->tokens.n; i++)
         if (!budget_accept(&q->budget, before->tokens.id[i]))
@@ -191,11 +191,10 @@ bool session_change(struct sessions *s, struct session *q, const cJSON *params, 
         recipe_drop(recipe);
         return recipe;
     }
-    const bool prefilled = recipe->parts.grammar_prefilled,
-               other_prompt = recipe->parts.generation != old->parts.generation,
-               other_rules = recipe->parts.rules != old->parts.rules || prefilled != old->parts.grammar_prefilled ||
+    const bool prefilled = recipe->key.grammar_prefilled, other_prompt = recipe->key.generation != old->key.generation,
+               other_rules = recipe->key.rules != old->key.rules || prefilled != old->key.grammar_prefilled ||
                              (prefilled && other_prompt),
-               other_reasoning = recipe->parts.reasoning != old->parts.reasoning || other_prompt;
+               other_reasoning = recipe->key.reasoning != old->key.reasoning || other_prompt;
     struct matcher *matcher = NULL;
     if ((other_rules && !make_matcher(s, recipe, &matcher, e)) ||
         !(chain_change(q->chain, recipe->stage, recipe->n_stages) || err_from_fault(e, fault_memory()))) {
@@ -268,7 +267,7 @@ bool session_accept_text(struct session *q, const uint32_t *id, size_t n, struct
 static unsigned depends_on(const struct recipe *recipe)
 {
     unsigned bits = UNKNOWN_PASSES;
-    if (recipe_budget(recipe) || recipe->parts.rules)
+    if (recipe_budget(recipe) || recipe->key.rules)
         bits |= UNKNOWN_TOKENS;
     for (const struct stage *s = recipe->stage; s < recipe->stage + recipe->n_stages; s++) {
         if (!stage_enabled(s))

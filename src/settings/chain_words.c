@@ -42,14 +42,14 @@ static bool read_option(struct typed *t, struct words_of_chain *w, struct err *e
     return option_set(row, value, t, e);
 }
 
-static bool add_grammar(struct draft *d, const void *arg, struct builder *names, struct err *e)
+static bool add_grammar(struct new_recipe *d, const void *arg, struct builder *names, struct err *e)
 {
     const struct typed *const t = arg;
     (void)names;
     if (!t->grammar_row)
         return true;
     const struct grammar_text g = typed_grammar(t);
-    return d->of->vocab ? draft_grammar(d, &g, e) : err_set(e, STATUS_USAGE, "--%s needs a vocabulary", g.option);
+    return d->of->vocab ? recipe_set_grammar(d, &g, e) : err_set(e, STATUS_USAGE, "--%s needs a vocabulary", g.option);
 }
 
 const struct recipe *recipe_from_words(struct recipes *r, const char *const *word, size_t n, struct err *e)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The grammar of a draft: GBNF, or a JSON schema that becomes GBNF.
+// The grammar of a new recipe: GBNF, or a JSON schema that becomes GBNF.
 #include "grammar/grammar.h"
 #include "schema/schema.h"
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 #include "json/json.h"
 
 #include <stdlib.h>
@@ -135,18 +135,18 @@ static bool convert_schema(const struct piece *json, struct schema_grammar *g, s
     return ok;
 }
 
-bool draft_grammar(struct draft *d, const struct grammar_text *g, struct err *e)
+bool recipe_set_grammar(struct new_recipe *d, const struct grammar_text *g, struct err *e)
 {
     struct schema_grammar made = {0};
     struct verdict verdict = {0};
     struct grammar_refusal refusal = {0};
     bool ok = true;
-    d->parts.grammar_prefilled = g->schema || g->tool_calls;
+    d->key.grammar_prefilled = g->schema || g->tool_calls;
     if (!g->schema)
         builder_bytes(&made.gbnf, g->text.p, g->text.len);
     else if (!convert_schema(&g->text, &made, &verdict, e))
         ok = e->status == STATUS_USAGE && err_prefix(e, "--%s", g->option);
-    struct rules *const r = ok ? draft_share(d, PART_RULES, &made.gbnf, sizeof *r, rules_free, &ok, e) : NULL;
+    struct rules *const r = ok ? recipe_share(d, PART_RULES, &made.gbnf, sizeof *r, rules_free, &ok, e) : NULL;
     if (r) {
         r->option = g->option;
         r->of_row = d->of_row;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The lists of a draft: biases, breakers, bans, and the tags of the reasoning budget.
+// The lists of a new recipe: biases, breakers, bans, and the tags of the reasoning budget.
 #include "base/mem.h"
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 #include "vocab/spelling.h"
 #include "vocab/split.h"
 #include "vocab/tokenize.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *draft_share(struct draft *d, enum recipe_part part, const struct builder *key, size_t size, void (*free)(void *),
-                  bool *ok, struct err *e)
+void *recipe_share(struct new_recipe *d, enum recipe_part part, const struct builder *key, size_t size,
+                   void (*free)(void *), bool *ok, struct err *e)
 {
     struct shared_set *const set = &d->of->part[part];
     uint32_t hash;
@@ -23,19 +23,19 @@ void *draft_share(struct draft *d, enum recipe_part part, const struct builder *
         memcpy((char *)new + size, key->text, key->len);
         new = shared_add(set, new, hash);
     }
-    shared_drop(d->parts.part[part]);
-    d->parts.part[part] = old ? old : new;
+    shared_drop(d->key.part[part]);
+    d->key.part[part] = old ? old : new;
     *ok = old || new || err_from_fault(e, fault_memory());
     return new;
 }
 
-void parts_keep(struct parts *p)
+void recipe_key_keep(struct recipe_key *p)
 {
     for (size_t i = 0; i < PARTS; i++)
         shared_keep(p->part[i]);
 }
 
-void parts_drop(struct parts *p)
+void recipe_key_drop(struct recipe_key *p)
 {
     for (size_t i = 0; i < PARTS; i++)
         shared_drop(p->part[i]);
@@ -118,11 +118,11 @@ static void note_spelling(struct builder *notes, const char *name, const char *t
 
 // ---- parts of lists
 
-// Lists become parts of a draft. A list that was not given is the draft's own, or the default. The key of a part is a
-// list, too, whose entries are resolved: ids, or the bytes of a breaker. An entry has the kind of its list in place of
-// a bias, unless the part is that of the biases.
+// Lists become parts of a new recipe. A list that was not given is the new recipe's own, or the default. The key of a
+// part is a list, too, whose entries are resolved: ids, or the bytes of a breaker. An entry has the kind of its list in
+// place of a bias, unless the part is that of the biases.
 struct making {
-    struct draft *d;
+    struct new_recipe *d;
     const struct settings *s;
     struct err *e;
     struct list key;            // of the part that is made
@@ -150,12 +150,12 @@ static bool is_of_list(const struct list_entry *x, enum list_kind kind) { return
 
 static struct tokens tokens_of(const struct list_entry *x) { return (struct tokens){x->of, x->n}; }
 
-// Sets the part of the key, as draft_share does. A row prints the notes on its texts if the part is new; if other
+// Sets the part of the key, as recipe_share does. A row prints the notes on its texts if the part is new; if other
 // recipes have the part, the notes were printed for them.
 static void *make_part(struct making *m, enum recipe_part part, size_t size, void (*free)(void *), bool *ok)
 {
-    void *const new = draft_share(m->d, part, &m->key.entries, size, free, ok, m->e);
-    const struct shared *const shared = m->d->parts.part[part];
+    void *const new = recipe_share(m->d, part, &m->key.entries, size, free, ok, m->e);
+    const struct shared *const shared = m->d->key.part[part];
     if (m->d->of_row && shared && shared->users == 1)
         notes_move(&m->d->of->notes, &m->note);
     builder_clear(&m->note);
@@ -299,7 +299,7 @@ static bool fill_biases(struct biases *b, const struct vocab *v)
 // Makes the biases. An entry of the key without ids has ignore_eos.
 static bool make_biases(struct making *m)
 {
-    const struct biases *const old = m->d->parts.biases;
+    const struct biases *const old = m->d->key.biases;
     const struct vocab *const v = m->d->of->vocab;
     const bool ignore_eos = m->s->ignore_eos;
     bool ok;
@@ -353,7 +353,7 @@ static bool make_breakers(struct making *m)
 {
     const struct list *const texts = given(m, LIST_BREAKERS), *const ids = given(m, LIST_BREAKER_IDS);
     bool ok;
-    if (!texts && !ids && m->d->parts.breakers)
+    if (!texts && !ids && m->d->key.breakers)
         return true;
     if (!add_entries(m, LIST_BREAKER_IDS, NULL))
         return false;
@@ -415,7 +415,7 @@ static bool fill_bans(struct ban_list *b, const struct vocab *v)
 
 static bool make_bans(struct making *m)
 {
-    const struct ban_list *const old = m->d->parts.bans;
+    const struct ban_list *const old = m->d->key.bans;
     const struct shared *const shared = old ? &old->shared : NULL;
     bool ok;
     if (old && !given(m, LIST_ENDS) && !given(m, LIST_BANS))
@@ -465,7 +465,7 @@ static void fill_reasoning(struct reasoning *r, const struct vocab *v)
 // which may be empty, makes the budget force tokens. The first entry of the key is in none of the lists.
 static bool make_reasoning(struct making *m)
 {
-    const struct reasoning *const old = m->d->parts.reasoning;
+    const struct reasoning *const old = m->d->key.reasoning;
     const struct shared *const shared = old ? &old->shared : NULL;
     const int64_t budget = m->s->reasoning_budget;
     const struct list *const message = given(m, LIST_MESSAGE);
@@ -491,7 +491,7 @@ static bool make_reasoning(struct making *m)
 // Makes the generation prompt. Without a budget, and without a grammar that it moves, it is ignored.
 static bool make_generation(struct making *m)
 {
-    struct parts *const p = &m->d->parts;
+    struct recipe_key *const p = &m->d->key;
     bool ok = true;
     if (!given(m, LIST_GENERATION) || (m->s->reasoning_budget < 0 && !(p->rules && p->grammar_prefilled)))
         return true;
@@ -510,7 +510,7 @@ static bool make_generation(struct making *m)
     return ok;
 }
 
-bool draft_lists(struct draft *d, const struct settings *s, struct err *e)
+bool recipe_set_lists(struct new_recipe *d, const struct settings *s, struct err *e)
 {
     struct making m = {.d = d, .s = s, .e = e};
     bool ok = true;

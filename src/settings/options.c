@@ -360,52 +360,52 @@ struct grammar_text typed_grammar(const struct typed *t)
 
 // ---- the recipe
 
-static bool set_values(struct draft *d, const struct typed *t, struct err *e)
+static bool set_values(struct new_recipe *d, const struct typed *t, struct err *e)
 {
-    const struct engine *const engine = d->parts.engine;
-    memcpy(d->parts.value, t->value, t->options->catalog->n * sizeof *t->value);
+    const struct engine *const engine = d->key.engine;
+    memcpy(d->key.value, t->value, t->options->catalog->n * sizeof *t->value);
     for (const struct option_row *row = t->options->row; row->name && !t->neutral; row++)
         if (row->param && !t->given[row - t->options->row])
-            d->parts.value[row->number] = engine_default(engine, t->options->catalog, row->number);
-    d->parts.grammar_first = t->grammar_first || engine->masks_first;
+            d->key.value[row->number] = engine_default(engine, t->options->catalog, row->number);
+    d->key.grammar_first = t->grammar_first || engine->masks_first;
     const int64_t seed = engine->options ? t->seed : (uint32_t)t->seed; // llama.cpp takes the low 32 bits
-    return draft_seed(d, seed, e) && draft_check_values(d, e);
+    return recipe_set_seed(d, seed, e) && recipe_check_values(d, e);
 }
 
 // Makes the parts of the lists. Options that need tokens which none of the lists names are errors, or have no effect,
 // which a note says.
-static bool set_lists(struct draft *d, const struct typed *t, struct err *e)
+static bool set_lists(struct new_recipe *d, const struct typed *t, struct err *e)
 {
     const struct settings *const s = &t->settings;
     for (size_t i = 0; i < LISTS; i++)
         if (!list_check(&s->list[i], e))
             return false;
-    if (!draft_lists(d, s, e))
+    if (!recipe_set_lists(d, s, e))
         return false;
-    if (typed_origin(t, "min-tokens") && d->parts.value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
-        !d->parts.bans->bans.n_ends)
+    if (typed_origin(t, "min-tokens") && d->key.value[catalog_find(&d->of->catalog, "min-tokens")] > 0 &&
+        !d->key.bans->bans.n_ends)
         return err_set(e, STATUS_USAGE, "--min-tokens: no token is known to end a text; give --eog-tokens or --vocab");
-    if (s->reasoning_budget >= 0 && !d->parts.reasoning->rules.n_ends)
+    if (s->reasoning_budget >= 0 && !d->key.reasoning->rules.n_ends)
         note_add(&d->of->notes, NOTE_PLAIN,
                  "--reasoning-budget has no effect without --reasoning-start and --reasoning-end");
     return true;
 }
 
 // Sets the samplers, if they were named and the engine has no order of its own.
-static bool set_order(struct draft *d, const struct typed *t, const struct builder *names, struct err *e)
+static bool set_order(struct new_recipe *d, const struct typed *t, const struct builder *names, struct err *e)
 {
     const bool named = typed_origin(t, "samplers") || typed_origin(t, "sampler-seq");
     if (names->failed)
         return err_from_fault(e, fault_memory());
     if (names->text)
-        return draft_samplers(d, names->text, false, e);
-    return d->parts.engine->options || !named || draft_samplers(d, t->samplers, t->by_letter, e);
+        return recipe_set_samplers(d, names->text, false, e);
+    return d->key.engine->options || !named || recipe_set_samplers(d, t->samplers, t->by_letter, e);
 }
 
-const struct recipe *recipe_from_typed(struct recipes *r, const struct typed *t, add_parts_fn *add_parts,
-                                       const void *arg, struct err *e)
+const struct recipe *recipe_from_typed(struct recipes *r, const struct typed *t, add_more_fn *add_more, const void *arg,
+                                       struct err *e)
 {
-    struct draft d = {.of = r, .parts.engine = engine_by_name(t->engine)};
+    struct new_recipe d = {.of = r, .key.engine = engine_by_name(t->engine)};
     struct builder names = {0};
     const struct option_row *row = t->options->row;
     const char *const why = typed_refusal(t, false, &row);
@@ -414,10 +414,10 @@ const struct recipe *recipe_from_typed(struct recipes *r, const struct typed *t,
         return NULL;
     }
     const bool ok =
-        set_values(&d, t, e) && add_parts(&d, arg, &names, e) && set_lists(&d, t, e) && set_order(&d, t, &names, e);
+        set_values(&d, t, e) && add_more(&d, arg, &names, e) && set_lists(&d, t, e) && set_order(&d, t, &names, e);
     builder_free(&names);
     if (ok)
-        return draft_make(&d, e);
-    parts_drop(&d.parts);
+        return recipe_finish(&d, e);
+    recipe_key_drop(&d.key);
     return NULL;
 }

@@ -5,7 +5,7 @@
 #ifndef SAMPL_SETTINGS_OPTIONS_H
 #define SAMPL_SETTINGS_OPTIONS_H
 
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 
 #include <string.h>
 
@@ -205,15 +205,15 @@ const char *typed_refusal(const struct typed *t, bool of_presets, const struct o
 // Returns the grammar, which was given, as text. Its text may be the name of a file: option_names_file(t->grammar_row).
 struct grammar_text typed_grammar(const struct typed *t);
 
-// Sets the parts of a draft that are not in struct typed: the grammar as text, vectors, the vocabulary that texts are
-// split by. The draft has its values and its seed, but no lists and no samplers. Samplers that are appended to *names
-// count more than those typed. False with *e.
-typedef bool add_parts_fn(struct draft *d, const void *arg, struct builder *names, struct err *e);
+// Sets the parts of a new recipe that are not in struct typed: the grammar as text, vectors, the vocabulary that texts
+// are split by. The new recipe has its values and its seed, but no lists and no samplers. Samplers that are appended to
+// *names count more than those typed. False with *e.
+typedef bool add_more_fn(struct new_recipe *d, const void *arg, struct builder *names, struct err *e);
 
 // Makes the recipe of a chain as typed, which the caller drops. Parameters that were not given have the engine's
 // defaults. NULL with *e on failure.
-const struct recipe *recipe_from_typed(struct recipes *r, const struct typed *t, add_parts_fn *add_parts,
-                                       const void *arg, struct err *e);
+const struct recipe *recipe_from_typed(struct recipes *r, const struct typed *t, add_more_fn *add_more, const void *arg,
+                                       struct err *e);
 
 // chain_words.c: makes the recipe that the command line makes of word[0..n), such as --top-p 0.9, with the vocabulary
 // of r, for programs that have no command line of ours. The words are options of a chain that open no file and name no

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The samplers of a draft, in their order.
+// The samplers of a new recipe, in their order.
 #include "base/utf8.h"
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,22 +27,23 @@ static bool unknown_sampler(bool by_letter, const char *name, size_t len, struct
                    by_letter ? "--sampler-seq" : "--samplers", err_clip_part(name, len, 40), name, known);
 }
 
-static bool add_choice(struct order *o, const struct sampler *s, const struct vocab *v, struct err *e)
+static bool add_entry(struct order *o, const struct sampler *s, const struct vocab *v, struct err *e)
 {
     if (s->needs_vocab && !v)
         return err_set(e, STATUS_USAGE, "--samplers: %s needs --vocab", s->name);
     for (size_t i = 0; s->selector && i < o->n; i++)
-        if (choice_sampler(&o->choice[i])->selector)
-            return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", choice_sampler(&o->choice[i])->name,
+        if (entry_sampler(&o->entry[i])->selector)
+            return err_set(e, STATUS_USAGE, "--samplers: two selectors, %s and %s", entry_sampler(&o->entry[i])->name,
                            s->name);
-    o->choice[o->n++] = (struct choice){.place = sampler_place(s)};
+    o->entry[o->n++] = (struct order_entry){.place = sampler_place(s)};
     return true;
 }
 
-// Reads a choice's own value of its sampler's first parameter.
-static bool read_own_value(const struct catalog *c, struct choice *choice, const char *value, size_t len, struct err *e)
+// Reads a entry's own value of its sampler's first parameter.
+static bool read_own_value(const struct catalog *c, struct order_entry *entry, const char *value, size_t len,
+                           struct err *e)
 {
-    const struct sampler *const s = choice_sampler(choice);
+    const struct sampler *const s = entry_sampler(entry);
     char text[64];
     if (!s->params)
         return err_set(e, STATUS_USAGE, "--samplers: %s takes no value", s->name);
@@ -50,14 +51,14 @@ static bool read_own_value(const struct catalog *c, struct choice *choice, const
         return err_set(e, STATUS_USAGE, "--samplers: the value of %s is too long", s->name);
     memcpy(text, value, len);
     text[len] = '\0';
-    choice->own = true;
-    return value_parse(c->param[c->number[choice->place][0]], text, &choice->value, e) || err_prefix(e, "--samplers");
+    entry->own = true;
+    return value_parse(c->param[c->number[entry->place][0]], text, &entry->value, e) || err_prefix(e, "--samplers");
 }
 
-static bool has_choice(const struct order *o, const struct sampler *s)
+static bool has_entry(const struct order *o, const struct sampler *s)
 {
     size_t i = 0;
-    while (i < o->n && choice_sampler(&o->choice[i]) != s)
+    while (i < o->n && entry_sampler(&o->entry[i]) != s)
         i++;
     return i < o->n;
 }
@@ -67,32 +68,32 @@ static bool read_order(struct order *o, struct recipes *r, const char *text, boo
     for (const char *at = text; *at;) {
         const size_t len = by_letter ? utf8_step(at) : strcspn(at, ";"), name_len = by_letter ? len : strcspn(at, ";=");
         const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
-        const bool again = s && s->once && name_len == len && has_choice(o, s);
+        const bool again = s && s->once && name_len == len && has_entry(o, s);
         if (!s && !r->lenient)
             return unknown_sampler(by_letter, at, name_len, e);
         if (!s)
             note_add(&r->notes, NOTE_WARNING, "%s: unknown sampler '%.*s' is left out",
                      by_letter ? "--sampler-seq" : "--samplers", err_clip_part(at, name_len, 40), at);
-        if (s && !again && !add_choice(o, s, r->vocab, e))
+        if (s && !again && !add_entry(o, s, r->vocab, e))
             return false;
         if (s && name_len < len &&
-            !read_own_value(&r->catalog, &o->choice[o->n - 1], at + name_len + 1, len - name_len - 1, e))
+            !read_own_value(&r->catalog, &o->entry[o->n - 1], at + name_len + 1, len - name_len - 1, e))
             return false;
         at += len + (!by_letter && at[len] == ';');
     }
     return true;
 }
 
-// Returns whether a sampler of another program joins the default chain: the draft's values of its own parameters enable
-// it.
-static bool joins_default(const struct draft *d, size_t place)
+// Returns whether a sampler of another program joins the default chain: the new recipe's values of its own parameters
+// enable it.
+static bool joins_default(const struct new_recipe *d, size_t place)
 {
     const struct sampler *const s = samplers[place];
-    return s->joins_default && catalog_enables(&d->of->catalog, place, d->parts.value, NULL);
+    return s->joins_default && catalog_enables(&d->of->catalog, place, d->key.value, NULL);
 }
 
 // Appends the names of the default chain, each with a ';' behind it.
-static void default_names(const struct draft *d, struct builder *names)
+static void default_names(const struct new_recipe *d, struct builder *names)
 {
     const char *next = DEFAULT_CHAIN;
     for (size_t i = 0; samplers[i]; i++) {
@@ -105,7 +106,7 @@ static void default_names(const struct draft *d, struct builder *names)
     }
 }
 
-bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e)
+bool recipe_set_samplers(struct new_recipe *d, const char *text, bool by_letter, struct err *e)
 {
     struct builder key = {0};
     bool ok;
@@ -114,8 +115,9 @@ bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct er
         builder_string(&key, text);
     else
         default_names(d, &key);
-    const size_t size = sizeof(struct order) + key.len * sizeof(struct choice); // a sampler has at least one letter
-    struct order *const o = draft_share(d, PART_ORDER, &key, size, free, &ok, e);
+    const size_t size =
+        sizeof(struct order) + key.len * sizeof(struct order_entry); // a sampler has at least one letter
+    struct order *const o = recipe_share(d, PART_ORDER, &key, size, free, &ok, e);
     builder_free(&key);
     return o ? read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e) : ok;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The "params" of a JSON row. Functions report errors as errors of options (STATUS_USAGE), because most parameters are
 // options, too. recipe_with_params turns them into errors of the row.
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 #include "settings/read.h"
 
 #include <assert.h>
@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A draft that a row's parameters change. Lists are collected, and become parts of the draft after the last parameter.
+// A new recipe that a row's parameters change. Lists are collected, and become parts of the new recipe after the last
+// parameter.
 struct change {
-    struct draft draft;
+    struct new_recipe fresh;
     const cJSON *params;
     struct settings settings;
     struct err *e;
@@ -21,20 +22,20 @@ struct change {
 
 static bool set_row_order(struct change *ch, const char *option, const char *text)
 {
-    return draft_samplers(&ch->draft, text, !strcmp(option, "sampler-seq"), ch->e);
+    return recipe_set_samplers(&ch->fresh, text, !strcmp(option, "sampler-seq"), ch->e);
 }
 
 static bool set_row_seed(struct change *ch, const char *option, const char *text)
 {
     const double x = strtod(text, NULL);
     int64_t seed = (int64_t)fmin(fmax(x, -0x1p53), 0x1p53);
-    ch->draft.parts.seed_named = 1;
-    if (ch->draft.parts.engine->wide_seed && fabs(x) >= 0x1p53)
+    ch->fresh.key.seed_named = 1;
+    if (ch->fresh.key.engine->wide_seed && fabs(x) >= 0x1p53)
         return err_set(ch->e, STATUS_USAGE, "seed is not exact beyond 2^53");
-    if (!ch->draft.parts.engine->wide_seed && (x < -1.0 || x > UINT32_MAX) &&
+    if (!ch->fresh.key.engine->wide_seed && (x < -1.0 || x > UINT32_MAX) &&
         !value_whole(option, text, -1, UINT32_MAX, &seed, ch->e))
         return false;
-    return draft_seed(&ch->draft, seed, ch->e);
+    return recipe_set_seed(&ch->fresh, seed, ch->e);
 }
 
 static bool set_eos(struct change *ch, const char *option, const char *text)
@@ -54,14 +55,14 @@ static bool set_budget(struct change *ch, const char *option, const char *text)
 static bool note_breaker(struct change *ch, const char *option, const char *text)
 {
     (void)text;
-    note_add(&ch->draft.of->notes, NOTE_WARNING, "--%s: an empty breaker is left out", option);
+    note_add(&ch->fresh.of->notes, NOTE_WARNING, "--%s: an empty breaker is left out", option);
     return true;
 }
 
 static void drop_grammar(struct change *ch)
 {
-    shared_drop(ch->draft.parts.rules);
-    ch->draft.parts.rules = NULL;
+    shared_drop(ch->fresh.key.rules);
+    ch->fresh.key.rules = NULL;
 }
 
 // Sets a grammar. An empty text removes it.
@@ -74,11 +75,11 @@ static bool set_row_grammar(struct change *ch, const char *option, const char *t
                                    .option = option};
     if (!*text && !g.schema)
         drop_grammar(ch);
-    else if (!g.schema && !ch->draft.of->vocab)
+    else if (!g.schema && !ch->fresh.of->vocab)
         return err_set(ch->e, STATUS_USAGE, "a grammar needs --vocab");
-    else if (!draft_grammar(&ch->draft, &g, ch->e))
+    else if (!recipe_set_grammar(&ch->fresh, &g, ch->e))
         return false;
-    return !*text || ch->draft.of->vocab || err_set(ch->e, STATUS_USAGE, "a grammar needs --vocab");
+    return !*text || ch->fresh.of->vocab || err_set(ch->e, STATUS_USAGE, "a grammar needs --vocab");
 }
 
 static const struct row_option {
@@ -105,14 +106,14 @@ static bool take_option(void *to, const char *option, const char *text, struct e
 static bool take_value(void *to, size_t number, double x, const char *spelt, struct err *e)
 {
     struct change *const ch = to;
-    const struct param *const p = ch->draft.of->catalog.param[number];
-    double *const value = &ch->draft.parts.value[number];
+    const struct param *const p = ch->fresh.of->catalog.param[number];
+    double *const value = &ch->fresh.key.value[number];
     if (p->type == PARAM_FLAG)
         *value = x;
     return p->type == PARAM_FLAG || value_check(p, x, spelt, value, e);
 }
 
-// Begins a list, which replaces that of the draft.
+// Begins a list, which replaces that of the new recipe.
 static struct list *take_list(void *to, enum list_kind kind, const char *key, struct err *e)
 {
     struct change *const ch = to;
@@ -123,7 +124,7 @@ static struct list *take_list(void *to, enum list_kind kind, const char *key, st
 
 static bool takes_option(void *to, const char *option, const char *key, struct err *e)
 {
-    const struct parts *const p = &((struct change *)to)->draft.parts;
+    const struct recipe_key *const p = &((struct change *)to)->fresh.key;
     return engine_has(p->engine, p->grammar_first, option, strlen(option)) ||
            err_set(e, STATUS_USAGE, "engine %s has no stage for %s", p->engine->name, key);
 }
@@ -134,8 +135,8 @@ static bool takes_option(void *to, const char *option, const char *key, struct e
 // Must be called after the last member.
 static bool check_grammar(const struct change *ch)
 {
-    const struct parts *const p = &ch->draft.parts;
-    const struct catalog *const c = &ch->draft.of->catalog;
+    const struct recipe_key *const p = &ch->fresh.key;
+    const struct catalog *const c = &ch->fresh.of->catalog;
     for (const cJSON *item = ch->params->child; item && p->rules; item = item->next) {
         size_t number;
         program_field(&program_sampl, c, item->string, &number);
@@ -165,31 +166,31 @@ static bool drops_schema(const cJSON *params)
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
                                         struct err *e)
 {
-    struct change ch = {.draft = {r, from->parts, true},
+    struct change ch = {.fresh = {r, from->key, true},
                         .params = params,
-                        .settings = {.ignore_eos = from->parts.biases->ignore_eos,
-                                     .reasoning_budget = from->parts.reasoning ? from->parts.reasoning->tokens : -1},
+                        .settings = {.ignore_eos = from->key.biases->ignore_eos,
+                                     .reasoning_budget = from->key.reasoning ? from->key.reasoning->tokens : -1},
                         .e = e};
     static const struct read_target takes = {take_option, take_value, take_list, takes_option};
     struct settings_reader read = {.view = {.program = &program_sampl,
-                                            .catalog = &ch.draft.of->catalog,
-                                            .engine = from->parts.engine,
+                                            .catalog = &ch.fresh.of->catalog,
+                                            .engine = from->key.engine,
                                             .root = params,
                                             .settings = params,
                                             .e = e},
                                    .target = &takes,
                                    .to = &ch,
                                    .vocab = true};
-    parts_keep(&ch.draft.parts);
+    recipe_key_keep(&ch.fresh.key);
     if (drops_schema(params))
         drop_grammar(&ch);
-    const bool ok = read_settings(&read) && check_grammar(&ch) && draft_lists(&ch.draft, &ch.settings, e);
+    const bool ok = read_settings(&read) && check_grammar(&ch) && recipe_set_lists(&ch.fresh, &ch.settings, e);
     view_free(&read.view);
     for (size_t i = 0; i < LISTS; i++)
         list_free(&ch.settings.list[i]);
-    const struct recipe *const made = ok ? recipe_checked(draft_make(&ch.draft, e), e) : NULL;
+    const struct recipe *const made = ok ? recipe_checked(recipe_finish(&ch.fresh, e), e) : NULL;
     if (!ok)
-        parts_drop(&ch.draft.parts);
+        recipe_key_drop(&ch.fresh.key);
     if (!made && e->status == STATUS_USAGE) {
         e->status = STATUS_DATA;
         err_prefix(e, "params");

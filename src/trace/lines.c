@@ -126,8 +126,7 @@ static size_t rank_best(const struct log *l, const struct shares *s, size_t most
 bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, struct result *res, struct ranked **behind)
 {
     const struct recipe *const recipe = l->recipe;
-    const char *const mask[] = {recipe_budget(recipe) ? MASK_REASONING : NULL,
-                                recipe->parts.rules ? MASK_GRAMMAR : NULL};
+    const char *const mask[] = {recipe_budget(recipe) ? MASK_REASONING : NULL, recipe->key.rules ? MASK_GRAMMAR : NULL};
     const size_t n_masks = sizeof mask / sizeof *mask, n = n_masks + recipe->n_stages;
     most = most < c->n_row ? most : c->n_row;
     const size_t ranked = l->n_steps * most + c->n_row + 1;

@@ -25,7 +25,8 @@ static bool names_all(const struct ids *expect)
     return true;
 }
 
-// Does the run show all its rows up to the last shown one? Not known, and false, if numbers count from the end.
+// Returns whether the run shows all its rows up to the last shown one. Not known, and false, if numbers count from the
+// end.
 static bool shows_from_first(const struct job *j)
 {
     return j->rows.n == 1 && j->rows.range[0].first >= 0 && j->rows.range[0].first <= j->args->first;
@@ -44,7 +45,7 @@ static enum carry job_carry(const struct job *j, const struct recipe *recipe, bo
         carry = CARRY_TOKENS;
         *name = "the reasoning budget";
     }
-    if (recipe->parts.rules) { // the number of draws of a row depends on the rows before
+    if (recipe->key.rules) { // the number of draws of a row depends on the rows before
         carry = CARRY_ROWS;
         *name = "the grammar";
     }
@@ -93,7 +94,7 @@ const char *job_factor(const struct job *j)
 bool job_skips_by_width(const struct job *j)
 {
     for (size_t i = 0; i < j->variants->n; i++)
-        for (const struct engine_stage *s = j->variants->recipe[i]->parts.engine->stage; s->sampler; s++)
+        for (const struct engine_stage *s = j->variants->recipe[i]->key.engine->stage; s->sampler; s++)
             if (s->sampler->skips_by_width)
                 return true;
     return false;
@@ -127,7 +128,7 @@ static bool check_part(const struct job *j, struct err *e)
 // Names what makes a row's distribution depend on the tokens before it, or returns NULL. Generators only carry state.
 static const char *reads_tokens(const struct recipe *recipe)
 {
-    if (recipe->parts.rules)
+    if (recipe->key.rules)
         return "the grammar";
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
         if (stages_carry(s, 1, NULL) == CARRY_TOKENS)
@@ -137,7 +138,7 @@ static const char *reads_tokens(const struct recipe *recipe)
 
 bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e)
 {
-    const bool masks_late = recipe->parts.rules && !recipe->parts.grammar_first;
+    const bool masks_late = recipe->key.rules && !recipe->key.grammar_first;
     const char *name = recipe_by_chance(recipe);
     if (name)
         return err_set(e, STATUS_USAGE, "--draws: with %s, the distribution of a row depends on an earlier draw%s",

@@ -86,7 +86,7 @@ static inline bool job_records(const struct job *j, unsigned bits) { return j->r
 // Returns whether each row can be sampled before its predecessors are.
 bool job_splits(const struct job *j);
 
-// Appends the names of the stages that look back on tokens that the run itself chooses. The rows need not have been
+// Appends the names of the stages that read earlier tokens that the run itself chooses. The rows need not have been
 // computed for these tokens. Appends nothing if the run is given the tokens, or if each row stands alone.
 void job_own_history(const struct job *j, struct builder *names);
 

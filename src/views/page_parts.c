@@ -67,9 +67,9 @@ static void tokens_html(struct builder *b, const struct dest *d, const char *bef
 // Writes the lists that a stage uses.
 static void lists_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct sampler *s)
 {
-    const struct biases *const biases = r->parts.biases;
-    const struct breakers *const breakers = &r->parts.breakers->breakers;
-    const struct bans *const bans = &r->parts.bans->bans;
+    const struct biases *const biases = r->key.biases;
+    const struct breakers *const breakers = &r->key.breakers->breakers;
+    const struct bans *const bans = &r->key.bans->bans;
     char text[NUMBER_TEXT];
     for (size_t i = 0; s->lists == LISTS_BIASES && i < biases->n; i++) {
         tokens_html(b, d, i ? ", " : " ", &(struct tokens){&biases->bias[i].id, 1});
@@ -90,7 +90,7 @@ static void lists_html(struct builder *b, const struct dest *d, const struct rec
 bool page_lists(const struct recipe *r, size_t i, const struct stage **stage)
 {
     *stage = i ? &r->stage[i - 1] : NULL;
-    return i ? stage_enabled(*stage) : r->parts.rules != NULL;
+    return i ? stage_enabled(*stage) : r->key.rules != NULL;
 }
 
 void stage_html(struct builder *b, const struct dest *d, const struct recipe *r, const struct stage *stage)
@@ -98,8 +98,8 @@ void stage_html(struct builder *b, const struct dest *d, const struct recipe *r,
     char text[NUMBER_TEXT];
     if (!stage) {
         builder_format(b, "<details><summary>grammar%s</summary><pre>",
-                       r->parts.grammar_first ? ", before the chain" : "");
-        html_text(b, rules_text(r->parts.rules), true);
+                       r->key.grammar_first ? ", before the chain" : "");
+        html_text(b, rules_text(r->key.rules), true);
         builder_string(b, "</pre></details>");
         return;
     }
@@ -176,7 +176,7 @@ static void about(const struct page *p, const struct record *r)
     if (r && !r->error)
         builder_format(b, one_width ? " of %zu tokens" : ", the first of %zu tokens", r->n_vocab);
     builder_format(b, ", sampl %s, seed %" PRIu64 ".</p>\n<p class=\"command\"><code>", SAMPL_VERSION,
-                   j->variants->recipe[0]->parts.seed);
+                   j->variants->recipe[0]->key.seed);
     write_command(b, j->args);
     builder_string(b, "</code></p>\n");
 }

@@ -23,15 +23,15 @@ struct moment {
     double x, square;
 };
 
-enum { DRAFT_MOST = 8 }; // tokens of the longest draft
+enum { DRAFT_MOST = 8 }; // tokens of the longest new recipe
 
-// How many tokens of drafts of 1 to DRAFT_MOST tokens a sampled draft has accepted, on average: the sum over j up to
-// the length of the product of the first j acceptances, over all places where as many rows of one text follow. The
-// rates of neighbouring rows depend on each other, so that powers of their mean would be wrong.
+// How many tokens of new recipes of 1 to DRAFT_MOST tokens a sampled new recipe has accepted, on average: the sum over
+// j up to the length of the product of the first j acceptances, over all places where as many rows of one text follow.
+// The rates of neighbouring rows depend on each other, so that powers of their mean would be wrong.
 struct drafts {
     double rate[DRAFT_MOST]; // of the last rows of the text, the newest last
     size_t n;                // of these rows
-    double sum[DRAFT_MOST];  // [k - 1] of drafts of k tokens
+    double sum[DRAFT_MOST];  // [k - 1] of new recipes of k tokens
     size_t places[DRAFT_MOST];
 };
 

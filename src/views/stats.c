@@ -198,7 +198,7 @@ static bool end(void *self, enum ending how, struct err *e)
         print_mean(measures[i].name, v->sum[STAT_MEASURED + i], v->n[STAT_MEASURED + i]);
     for (size_t i = 0; i < sizeof near / sizeof *near; i++)
         print_mean(near[i].name, (double)v->gaps[i], v->n[STAT_GAP]);
-    fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variants->recipe[0]->parts.seed);
+    fprintf(stderr, "%-17s %" PRIu64 "\n", "seed", (uint64_t)v->job->variants->recipe[0]->key.seed);
     fprintf(stderr, "%-17s %s\n", "units", "nats: entropies, kl_raw; bits: surprise");
     return !(ferror(stderr) | fflush(stderr)) ||
            err_set(e, STATUS_IO, "--stats: standard error: cannot write: %s", strerror(errno));

@@ -127,7 +127,7 @@ static bool has_mirostat(const struct recipe *r)
 {
     return recipe_runs(r, &sampler_mirostat) || recipe_runs(r, &sampler_mirostat_v2);
 }
-static bool has_grammar(const struct recipe *r) { return r->parts.rules; }
+static bool has_grammar(const struct recipe *r) { return r->key.rules; }
 
 // Qualifies the sentences for chains that do more than to remove unlikely tokens.
 static void write_cautions(const struct chains_verdict *v, struct builder *b)

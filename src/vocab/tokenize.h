@@ -18,8 +18,8 @@ struct token_tables {
     size_t n_merges;
 };
 
-// Builds the tables of v, which must outlive t and not change. v->tokenizer.kind is not TOKENIZER_NONE. Returns false if
-// memory is short.
+// Builds the tables of v, which must outlive t and not change. v->tokenizer.kind is not TOKENIZER_NONE. Returns false
+// if memory is short.
 bool token_tables_build(struct token_tables *t, const struct vocab *v);
 void token_tables_free(struct token_tables *t);
 

@@ -3,7 +3,7 @@
 // standard input, and prints the chosen ids: embed '{"top_k": 40, "seed": 7}' <rows.f16
 #include "chain/chain.h"
 #include "programs/program.h"
-#include "settings/draft.h"
+#include "settings/new_recipe.h"
 
 #include <stdio.h>
 
@@ -17,12 +17,12 @@ int main(int argc, char **argv)
     struct err e = {0};
     recipes_init(&recipes);
     cand_init(&c, kern_select(NULL));
-    struct draft d = {.of = &recipes, .parts.engine = engine_by_name("llama")};
-    catalog_defaults(&recipes.catalog, d.parts.value);
+    struct new_recipe d = {.of = &recipes, .key.engine = engine_by_name("llama")};
+    catalog_defaults(&recipes.catalog, d.key.value);
     cJSON *const params = cJSON_Parse(argc > 1 ? argv[1] : "{}");
-    const struct recipe *const base = draft_make(&d, &e);
+    const struct recipe *const base = recipe_finish(&d, &e);
     const struct recipe *const recipe = base ? recipe_with_params(&recipes, base, params, &e) : NULL;
-    struct chain *const chain = recipe ? chain_new(recipe->stage, recipe->n_stages, recipe->parts.seed) : NULL;
+    struct chain *const chain = recipe ? chain_new(recipe->stage, recipe->n_stages, recipe->key.seed) : NULL;
     bool ok = chain && fread(logits, sizeof logits, 1, stdin) == 1;
     for (uint32_t i = 0; ok && i < ROWS; i++) {
         c.position = i;

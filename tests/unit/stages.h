@@ -147,20 +147,20 @@ static inline void stages_fill(struct stages *s, const struct engine *engine, co
                                const char *const *name, const struct params *own, size_t n)
 {
     double value[CATALOG_MOST];
-    struct choice choice[STAGES_MOST], plan[STAGES_MOST];
+    struct order_entry choice[STAGES_MOST], plan[STAGES_MOST];
     stages_values(s, common, value);
     if (engine->options) {
         if (engine->adjust)
             engine->adjust(&s->catalog, value);
-        const size_t stages = plan_engine(engine, value[s->catalog.temp], false, plan);
+        const size_t stages = order_engine(engine, value[s->catalog.temp], false, plan);
         for (size_t i = 0; i < stages; i++)
             stages_add(s, plan[i].place, value, common);
         return;
     }
     for (size_t i = 0; i < n; i++) // the value selects the parameters
         choice[i] =
-            (struct choice){sampler_place(sampler_by_name(name[i], strlen(name[i]))), true, SIZE_MAX, (double)i};
-    const size_t stages = plan_chain(choice, n, common->mirostat, plan);
+            (struct order_entry){sampler_place(sampler_by_name(name[i], strlen(name[i]))), true, SIZE_MAX, (double)i};
+    const size_t stages = order_chain(choice, n, common->mirostat, plan);
     for (size_t i = 0; i < stages; i++) {
         const bool is_own = plan[i].own && plan[i].param == SIZE_MAX;
         const struct params *const p = is_own ? &own[(size_t)plan[i].value] : common;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Drafts: recipes in the making. A draft starts as an engine and the values of all parameters; other parts are set one
-// by one. draft_make turns the draft into a recipe.
-#ifndef SAMPL_SETTINGS_DRAFT_H
-#define SAMPL_SETTINGS_DRAFT_H
+// A new recipe, which is not complete, starts as an engine and the values of all parameters; other parts are set one
+// by one. recipe_finish makes the recipe of it.
+#ifndef SAMPL_SETTINGS_NEW_RECIPE_H
+#define SAMPL_SETTINGS_NEW_RECIPE_H
 
 #include "base/note.h"
 #include "chain/recipe.h"
@@ -11,21 +11,21 @@
 
 #include <cjson/cJSON.h>
 
-// A draft is a user of each of its parts (base/shared.h). draft_make or parts_drop ends it.
-struct draft {
+// It is a user of each of its parts (base/shared.h). recipe_finish or recipe_key_drop ends it.
+struct new_recipe {
     struct recipes *of;
-    struct parts parts;
+    struct recipe_key key;
     bool of_row; // a row's parameters make it
-    bool random; // draft_make draws the seed
+    bool random; // recipe_finish draws the seed
 };
 
 // Add and remove a user of each part.
-void parts_keep(struct parts *p);
-void parts_drop(struct parts *p);
+void recipe_key_keep(struct recipe_key *p);
+void recipe_key_drop(struct recipe_key *p);
 
 // Makes the recipe, which the caller drops. Parts that were not set get their defaults: no biases and bans, llama.cpp's
-// breakers, the default chain. Ends the draft in any case. NULL with *e on failure.
-const struct recipe *draft_make(struct draft *d, struct err *e);
+// breakers, the default chain. Ends the new recipe in any case. NULL with *e on failure.
+const struct recipe *recipe_finish(struct new_recipe *d, struct err *e);
 
 // Makes the recipe of a JSON row: the recipe `from` with the row's "params" in place of some of its parts. The caller
 // drops the result. Names and ranges are those of llama-server's requests: null is absent, some values are clamped,
@@ -34,18 +34,18 @@ const struct recipe *draft_make(struct draft *d, struct err *e);
 const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *from, const cJSON *params,
                                         struct err *e);
 
-// The functions below set a part of the draft. After a failure the draft can only be dropped.
+// The functions below set a part of the new recipe. After a failure the new recipe can only be dropped.
 
-// Sets the seed, if it is in the engine's range. A seed that asks for a random one is drawn by draft_make.
-bool draft_seed(struct draft *d, int64_t seed, struct err *e);
+// Sets the seed, if it is in the engine's range. A seed that asks for a random one is drawn by recipe_finish.
+bool recipe_set_seed(struct new_recipe *d, int64_t seed, struct err *e);
 
 // Sets the samplers: names separated by ';', each with an optional =VALUE, or letters. text NULL: the default chain,
 // joined by every sampler of other programs (struct sampler: foreign) whose own parameter enables it, in the order of
 // list.def.
-bool draft_samplers(struct draft *d, const char *text, bool by_letter, struct err *e);
+bool recipe_set_samplers(struct new_recipe *d, const char *text, bool by_letter, struct err *e);
 
 // Refuses values of one sampler that contradict each other.
-bool draft_check_values(const struct draft *d, struct err *e);
+bool recipe_check_values(const struct new_recipe *d, struct err *e);
 
 // A grammar as text.
 struct grammar_text {
@@ -57,7 +57,7 @@ struct grammar_text {
 };
 
 // Sets the grammar.
-bool draft_grammar(struct draft *d, const struct grammar_text *g, struct err *e);
+bool recipe_set_grammar(struct new_recipe *d, const struct grammar_text *g, struct err *e);
 
 // ---- lists
 
@@ -69,17 +69,17 @@ struct settings {
     bool no_escape;           // ENTRY_ESCAPED of LIST_BREAKERS are taken as they are
 };
 
-// Makes the parts of the lists that are given, and of those that the draft lacks. Biases and ignore_eos are one part,
-// and so are both kinds of breakers, bans and ends, and the reasoning budget with its tags. In a row each text of a
-// bias may be spelt by several tokens.
-bool draft_lists(struct draft *d, const struct settings *s, struct err *e);
+// Makes the parts of the lists that are given, and of those that the new recipe lacks. Biases and ignore_eos are one
+// part, and so are both kinds of breakers, bans and ends, and the reasoning budget with its tags. In a row each text of
+// a bias may be spelt by several tokens.
+bool recipe_set_lists(struct new_recipe *d, const struct settings *s, struct err *e);
 
 // Opens the vectors of a file: fills *m but for the metric. *owner has the memory and goes to `close`. False with *e.
 typedef bool embeddings_open_fn(struct embeddings *m, void **owner, const char *file, struct err *e);
 
 // Sets the vectors of the tokens. Calls `open` unless another recipe has these vectors.
-bool draft_embeddings(struct draft *d, const char *file, enum distance_metric metric, embeddings_open_fn *open,
-                      void (*close)(void *owner), struct err *e);
+bool recipe_set_embeddings(struct new_recipe *d, const char *file, enum distance_metric metric,
+                           embeddings_open_fn *open, void (*close)(void *owner), struct err *e);
 
 // ---- texts as tokens
 
@@ -92,7 +92,7 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
 
 // Sets the part with this key. Returns the part if it is new: zeroed but for its key, and to be
 // filled. Returns NULL if the part was there (*ok true), or if memory is short (*ok false, with *e).
-void *draft_share(struct draft *d, enum recipe_part part, const struct builder *key, size_t size, void (*free)(void *),
-                  bool *ok, struct err *e);
+void *recipe_share(struct new_recipe *d, enum recipe_part part, const struct builder *key, size_t size,
+                   void (*free)(void *), bool *ok, struct err *e);
 
 #endif
