@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Compares the tokens of biases by text with those that llama.cpp v0.5.0's tokenizer made.
 
-usage: tokenize.py SAMPL AUSTEN.gguf CASES.jsonl STEP START
-       tokenize.py --record DRIVER AUSTEN.gguf COUNT >CASES.jsonl
+usage: text_tokens.py SAMPL AUSTEN.gguf CASES.jsonl STEP START
+       text_tokens.py --record DRIVER AUSTEN.gguf COUNT >CASES.jsonl
 
 A case is {"vocab": "austen" or "spm", "text": TEXT, "ids": [ID...]}; "spm" is a SentencePiece vocabulary that this script makes. Each case is a
 row whose parameters bias the text by 1: the logits say how often each token is in the text. DRIVER answers {"vocab": FILE, "text": TEXT,
