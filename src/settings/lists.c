@@ -2,9 +2,6 @@
 // The lists of a new recipe: biases, breakers, bans, and the tags of the reasoning budget.
 #include "base/mem.h"
 #include "settings/new_recipe.h"
-#include "vocab/spelling.h"
-#include "vocab/split.h"
-#include "vocab/tokenize.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -42,64 +39,6 @@ void recipe_key_drop(struct recipe_key *p)
 }
 
 // ---- texts as tokens
-
-// Copies a text as bytes, which the caller frees. NULL with *e if memory is short.
-static unsigned char *plain_text(const char *text, size_t len, bool escapes, size_t *n, struct err *e)
-{
-    unsigned char *const plain = malloc(len + 1);
-    if (plain)
-        *n = escapes ? text_unescape(plain, text, len) : (memcpy(plain, text, len), len);
-    else
-        err_from_fault(e, fault_memory());
-    return plain;
-}
-
-static bool text_needs_vocab(const struct recipes *r, const char *name, const char *text, size_t len, struct err *e)
-{
-    return r->vocab ||
-           err_set(e, STATUS_USAGE, "%s: the text '%.*s' needs --vocab", name, err_clip_part(text, len, 40), text);
-}
-
-// Finds the only token that has a text.
-static bool find_token(const struct recipes *r, const char *text, size_t len, bool escapes, uint32_t *id, struct err *e)
-{
-    const int shown = err_clip_part(text, len, 40);
-    uint32_t other = VOCAB_NONE;
-    size_t n;
-    unsigned char *const plain =
-        text_needs_vocab(r, "--logit-bias", text, len, e) ? plain_text(text, len, escapes, &n, e) : NULL;
-    if (!plain)
-        return false;
-    *id = n ? vocab_find_only(r->vocab, plain, n, &other) : VOCAB_NONE;
-    free(plain);
-    if (*id == VOCAB_NONE)
-        return err_set(e, STATUS_USAGE, "--logit-bias: no token of the vocabulary has the text '%.*s'", shown, text);
-    if (other != VOCAB_NONE)
-        return err_set(e, STATUS_USAGE,
-                       "--logit-bias: tokens %" PRIu32 " and %" PRIu32 " both have the text '%.*s'; name one by its id",
-                       *id, other, shown, text);
-    return true;
-}
-
-bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids,
-                        struct err *e)
-{
-    const size_t len = strlen(text);
-    size_t n;
-    ids->n = 0;
-    if (!len)
-        return true;
-    unsigned char *const plain = text_needs_vocab(r, name, text, len, e) ? plain_text(text, len, escapes, &n, e) : NULL;
-    if (!plain)
-        return false;
-    const bool ok =
-        mem_grow(&ids->id, &ids->cap, n + 1, sizeof *ids->id) && vocab_split(r->vocab, plain, n, ids->id, &ids->n);
-    free(plain);
-    if (!ok)
-        return err_from_fault(e, fault_memory());
-    return ids->n ||
-           err_set(e, STATUS_USAGE, "%s: no tokens of the vocabulary spell '%.*s'", name, err_clip(text, 40), text);
-}
 
 // Notes which tokens spell a text, if there are several.
 static void note_spelling(struct builder *notes, const char *name, const char *text, const struct ids *ids)
@@ -163,31 +102,13 @@ static void *make_part(struct making *m, enum recipe_part part, size_t size, voi
     return new;
 }
 
-// Tokenizes the text of a bias as llama.cpp does. *known: ids has its tokens. False with *e: memory was short.
-static bool tokenize_bias(struct making *m, const char *text, size_t len, struct ids *ids, bool *known)
-{
-    const struct vocab *const v = m->d->of->vocab;
-    *known = false;
-    if (!v || v->tokenizer.kind == TOKENIZER_NONE)
-        return true;
-    if ((!m->tables.vocab && !token_tables_build(&m->tables, v)) ||
-        !mem_grow(&ids->id, &ids->cap, 3 * len + 3, sizeof *ids->id))
-        return err_from_fault(m->e, fault_memory());
-    const enum tokenized outcome = tokenize(&m->tables, text, len, ids->id, &ids->n);
-    *known = outcome == TOKENIZED;
-    return outcome != TOKENIZE_MEMORY || err_from_fault(m->e, fault_memory());
-}
-
 // Notes where the model's tokenizer makes other tokens of the text of --logit-bias than the one that has it.
 static bool note_tokenizer(struct making *m, const char *text, size_t len, bool escapes, uint32_t id)
 {
     struct ids ids = {0};
     struct builder list = {0};
-    size_t n;
-    bool known = false;
-    unsigned char *const plain = plain_text(text, len, escapes, &n, m->e);
-    const bool ok = plain && tokenize_bias(m, (const char *)plain, n, &ids, &known);
-    free(plain);
+    bool known;
+    const bool ok = recipes_tokenize(m->d->of, &m->tables, text, len, escapes, &ids, &known, m->e);
     for (size_t i = 0; known && i < ids.n; i++)
         builder_format(&list, "%s%" PRIu32, i ? "," : "", ids.id[i]);
     if (known && ids.n && (ids.n > 1 || *ids.id != id) && !list.failed)
@@ -203,11 +124,8 @@ static bool note_tokenizer(struct making *m, const char *text, size_t len, bool 
 // enough; else as recipes_split_text does.
 static bool find_bias(struct making *m, const char *name, const char *text, size_t len, bool escapes)
 {
-    bool known = false;
-    size_t n;
-    unsigned char *const plain = plain_text(text, len, escapes, &n, m->e);
-    const bool ok = plain && tokenize_bias(m, (const char *)plain, n, &m->ids, &known);
-    free(plain);
+    bool known;
+    const bool ok = recipes_tokenize(m->d->of, &m->tables, text, len, escapes, &m->ids, &known, m->e);
     if (!ok || known)
         return ok;
     if (m->tables.vocab)
@@ -235,7 +153,7 @@ static bool find_tokens(struct making *m, const struct list *list, const struct 
         ids->n = 1;
         if (!mem_grow(&ids->id, &ids->cap, 1, sizeof *ids->id))
             return err_from_fault(m->e, fault_memory());
-        if (!find_token(m->d->of, entry_text(x), x->n, escapes, ids->id, m->e) ||
+        if (!recipes_find_token(m->d->of, entry_text(x), x->n, escapes, ids->id, m->e) ||
             !note_tokenizer(m, entry_text(x), x->n, escapes, *ids->id))
             return false;
     } else if (list == m->s->list) {

@@ -8,6 +8,7 @@
 #include "chain/recipe.h"
 #include "settings/list.h"
 #include "settings/value.h"
+#include "vocab/tokenize.h"
 
 #include <cjson/cJSON.h>
 
@@ -87,6 +88,19 @@ bool recipe_set_embeddings(struct new_recipe *d, const char *file, enum distance
 // Errors begin with `name`.
 bool recipes_split_text(const struct recipes *r, const char *name, const char *text, bool escapes, struct ids *ids,
                         struct err *e);
+
+// Copies a text as bytes, without its escapes, which the caller frees. NULL with *e if memory is short.
+unsigned char *plain_text(const char *text, size_t len, bool escapes, size_t *n, struct err *e);
+
+// Finds the only token that has a text.
+bool recipes_find_token(const struct recipes *r, const char *text, size_t len, bool escapes, uint32_t *id,
+                        struct err *e);
+
+// Tokenizes a text as the model's tokenizer does. *known: ids has the tokens; false: the vocabulary says too little, or
+// (with tables that were built) the text takes more. Builds the tables, which the caller frees. False with *e: memory
+// was short.
+bool recipes_tokenize(const struct recipes *r, struct token_tables *t, const char *text, size_t len, bool escapes,
+                      struct ids *ids, bool *known, struct err *e);
 
 // ---- for the functions that set a part
 
