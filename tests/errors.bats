@@ -27,8 +27,8 @@ make_files() {
     printf '{"logits":[1,2,3],"id":[1,{"a":"b"}]}' >object.json
     printf '{"logits":[1,2,3],"ids":[9,5,7]} {"ids":[1,2],"probs":[0.5,0.5]}' >sparse.json
     printf '{"logits":[2,1],"params":{"temperature":%s}}' 1 0 1 >rest.json
-    printf '{"prompt_logprobs":[null,{"2":{"logprob":-1},"1":{"logprob":-2}}],"prompt_token_ids":[1,2],"choices":[{"logprobs":{"content":
-        [{"token":"token_id:3","logprob":-1,"top_logprobs":[{"token":"token_id:2","logprob":-2}]}]}}]}' >reply.json
+    printf '{"prompt_logprobs":[null,{"2":{"logprob":-1.0000123},"1":{"logprob":-2.0000123}}],"prompt_token_ids":[1,2],"choices":[{"logprobs":{"content":
+        [{"token":"token_id:3","logprob":-1.0000123,"top_logprobs":[{"token":"token_id:2","logprob":-2.0000123}]}]}}]}' >reply.json
     printf '9: 1\n5: 3\n' >gaps.pairs
     printf '%s\n' a b c >words.txt
     npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)}" 1 2 3 3 2 1 >a.npy

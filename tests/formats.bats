@@ -720,8 +720,8 @@ TABLE
 
 @test "a reply whose texts are not those of --vocab is printed with its own, and a note says so once" {
     printf '{"completion_probabilities":[%s,%s]}' \
-        '{"id":0,"top_logprobs":[{"id":0,"token":"x","logprob":-0.1},{"id":1,"token":" b","logprob":-3}]}' \
-        '{"id":1,"top_logprobs":[{"id":0,"token":"x","logprob":-3},{"id":1,"token":"y","logprob":-0.1}]}' >reply.json
+        '{"id":0,"top_logprobs":[{"id":0,"token":"x","logprob":-0.1000123},{"id":1,"token":" b","logprob":-3.0000123}]}' \
+        '{"id":1,"top_logprobs":[{"id":0,"token":"x","logprob":-3.0000123},{"id":1,"token":"y","logprob":-0.1000123}]}' >reply.json
     printf '%s\n' c d >other
     printf '%s\n' x b >own
     sampl --temp 0 --vocab other --emit text reply.json >got 2>notes

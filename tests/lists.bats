@@ -4,18 +4,20 @@
 # shellcheck disable=SC2154 # run sets stderr
 load helper
 
-# reply TOKEN=LOGPROB,... ...: writes a reply with a position for each argument. The first token is the chosen one.
+# reply TOKEN=LOGPROB,... ...: writes a reply with a position for each argument. The first token is the chosen one. The numbers are 2^-22
+# larger than given: they have all the digits of f32.
 reply() {
     perl -e '
+        sub f32 { sprintf "%.9g", unpack "f", pack "f", $_[0] * (1 + 2 ** -22) }
         print "{\"completion_probabilities\":[", join(",", map {
-            my @list = map { my ($id, $x) = split /=/; "{\"id\":$id,\"token\":\"t$id\",\"logprob\":$x" } split /,/;
+            my @list = map { my ($id, $x) = split /=/; "{\"id\":$id,\"token\":\"t$id\",\"logprob\":" . f32($x) } split /,/;
             "$list[0],\"top_logprobs\":[" . join(",", map { "$_}" } @list) . "]}"
         } @ARGV), "]}\n"' "$@"
 }
 
 # exact OPTION...: prints the member "exact" of each record of list.json; 0 and 1 for false and true.
 exact() {
-    sampl -s 1 -O json "$@" list.json 2>/dev/null | sed 's/.*"exact":false}/0/; s/.*"exact":true}/1/' | paste -sd ' '
+    sampl -s 1 -O json "$@" list.json 2>/dev/null | sed 's/.*"exact":false.*/0/; s/.*"exact":true.*/1/' | paste -sd ' '
 }
 
 @test "where a list's result is called exact, it is that of the full row, for every chain" {
@@ -28,7 +30,7 @@ exact() {
     reply 1=-1,2=-2 >list.json
     [ "$(exact --samplers '')" = 0 ]
     run sampl -s 1 -n 3 --samplers '' -O json list.json
-    [[ $output == *'"exact":false}'* ]]
+    [[ $output == *'"exact":false,"within":null}'* ]]
     reply 0=-1.5,1=-1,2=-2 >list.json
     run sampl -s 1 -n 3 --samplers '' -O json list.json
     [[ $output != *exact* && $output != *rest* ]]
@@ -67,7 +69,7 @@ exact() {
     run sampl -s 1 --samplers top_k --top-k 1 --emit stats -O json list.json
     [ "$status" -eq 0 ]
     [[ $output == *'"raw_prob":0.36787'* ]]
-    [[ $output == *'"rest":0.49678'*',"exact":true}' ]]
+    [[ $output == *'"rest":0.49678'*',"exact":true,"within":'* ]]
     # The entropy of 0.3679, 0.1353 and the rest, 0.4968
     [[ $output == *'"entropy_raw":0.986099'* ]]
 }
@@ -124,7 +126,7 @@ exact() {
     [ "$(cut 'skew;penalties' --skew 0.5 --repeat-penalty 1.2)" = 1 ]
     # A complete list has log-probabilities as well.
     reply 0=-1.5,1=-1,2=-0.9 >list.json
-    [ "$(sampl -s 1 -n 3 --samplers penalties --repeat-penalty 1.2 --prompt-tokens 1 -O json list.json 2>/dev/null | grep -o '"rest".*')" = '"rest":0,"exact":false}' ]
+    [ "$(sampl -s 1 -n 3 --samplers penalties --repeat-penalty 1.2 --prompt-tokens 1 -O json list.json 2>/dev/null | grep -o '"rest".*')" = '"rest":0,"exact":false,"within":null}' ]
 }
 
 @test "a list in doubt makes later rows inexact by what they depend on" {
@@ -143,10 +145,10 @@ exact() {
     cp "$cases/list-grammar.json" list.json
     printf 'a\nb\nc\n' >vocab
     [ "$(sampl -s 1 --vocab vocab --on-error skip --grammar 'root ::= [bc] [abc]' --grammar-first --samplers top_k --top-k 1 -O json list.json 2>/dev/null |
-        tail -1 | grep -o '"exact".*')" = '"exact":false}' ]
+        tail -1 | grep -o '"exact".*')" = '"exact":false,"within":null}' ]
     # A complete list
     cp "$cases/list-end.json" list.json
-    [ "$(sampl -s 1 -n 3 --presence-penalty 1 -O json list.json 2>/dev/null | grep -o '"rest".*' | tail -1)" = '"rest":0,"exact":false}' ]
+    [ "$(sampl -s 1 -n 3 --presence-penalty 1 -O json list.json 2>/dev/null | grep -o '"rest".*' | tail -1)" = '"rest":0,"exact":false,"within":null}' ]
     [ "$(sampl -s 1 -n 3 -O json list.json 2>/dev/null | grep -c '"rest"')" = 1 ]
     # Draws of dist carry nothing.
     reply 1=-1,2=-1.5 1=-0.1,2=-3 >list.json
@@ -240,10 +242,10 @@ lists() {
 }
 
 @test "lists of data sets are read as the same lists in a reply" {
-    reply 5=-1,9=-2,2=-3 7=-0.5,3=-1.5,4=-6 >list.json
+    reply 2=-1,5=-2,9=-3 3=-0.5,4=-1.5,7=-6 >list.json
     sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs list.json |
         perl -pe 's/"token":"[^"]*",(?:"bytes":\[[^\]]*\],)?//g' >want
-    local name numbers='-1,-2,-3,-0.5,-1.5,-6' ids='5,9,2,7,3,4'
+    local name numbers='-1.00000024,-2.00000048,-3.00000072,-0.500000119,-1.50000036,-6.00000143' ids='2,5,9,3,4,7'
     for name in "topk_ids I64 topk_logprobs F32" "indices I32 values F64" "top_token_ids U16 top_log_probs F32" "ids U8 logprobs F64"; do
         # shellcheck disable=SC2086
         set -- $name
@@ -255,7 +257,7 @@ lists() {
         cat a.safetensors | sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs | cmp - want
         sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs -t 2 b.safetensors | cmp - want
         sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs --tensor "$3" b.safetensors | cmp - want
-        echo "{\"$1\":[[5,9,2],[7,3,4]],\"$3\":[[-1,-2,-3],[-0.5,-1.5,-6]]}" | sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs |
+        echo "{\"$1\":[[2,5,9],[3,4,7]],\"$3\":[[-1.00000024,-2.00000048,-3.00000072],[-0.500000119,-1.50000036,-6.00000143]]}" | sampl -s 1 -O json --samplers top_k --top-k 2 --dump-probs |
             sed 's/"seq":"0",//' | cmp - want
     done
 }
@@ -265,7 +267,7 @@ lists() {
     [ "$(sampl -s 1 --samplers '' -O json a.safetensors)" = "$(echo '{"ids":[5,9,2],"logits":[-1,-2,-3]}' | sampl -s 1 --samplers '' -O json)" ]
     echo '{"ids":[[5,9,2]],"logits":[[-1,-2,-3]]}' | sampl -s 1 --samplers '' -O json >got
     ! grep exact got || false
-    echo '{"ids":[[5,9,2]],"values":[[-1,-2,-3]]}' | sampl -s 1 --samplers top_k --top-k 1 -O json | grep '"exact":true}$'
+    echo '{"ids":[[5,9,2]],"values":[[-1.25,-2.5,-3.75]]}' | sampl -s 1 --samplers top_k --top-k 1 -O json | grep '"exact":true,"within":0.00[0-9]*}$'
     echo '{"ids":[[5,9,2]],"values":[[8,2,-3]]}' | sampl -s 1 --samplers '' -O json >got
     ! grep exact got || false
 }
@@ -311,7 +313,7 @@ lists() {
 @test "tsv ends with the columns rest and exact if the first row is partial" {
     reply 1=-1,2=-2 1=-0.1,2=-3 >list.json
     local want
-    want=$(sampl -s 1 --samplers top_p --top-p 0.8 -O json list.json | sed 's/.*"rest":\(.*\),"exact":\(.*\)}/\1 \2/')
+    want=$(sampl -s 1 --samplers top_p --top-p 0.8 -O json list.json | sed 's/.*"rest":\(.*\),"exact":\(.*\),"within".*/\1 \2/')
     [ "$(cut -d ' ' -f 2 <<<"$want" | paste -sd ' ')" = 'false true' ]
     local emit
     for emit in ids stats; do
@@ -392,7 +394,7 @@ lists() {
 }
 
 @test "the note on lists names the chain that needs the longest list, and says nothing if all rows are exact" {
-    for _ in 1 2; do echo '{"completion_probabilities":[{"id":0,"top_logprobs":[{"id":0,"logprob":-1},{"id":1,"logprob":-2},{"id":2,"logprob":-3}]}]}'; done >few.json
+    for _ in 1 2; do echo '{"completion_probabilities":[{"id":0,"top_logprobs":[{"id":0,"logprob":-1.0000123},{"id":1,"logprob":-2.0000321},{"id":2,"logprob":-3.0000456}]}]}'; done >few.json
     sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --top-k 5' few.json 2>&1 >/dev/null | grep -qF "in 'a' 0 of 2 rows are known to come out as full rows would, the others need more: ask the server for 70"
     sampl -s 1 --samplers top_k --top-k 8 --vs 'a: --top-k 60' --vs 'b: --samplers temperature' few.json 2>&1 >/dev/null |
         grep -qF "in 'b' 0 of 2 rows are known to come out as full rows would, and this chain needs whole rows"

@@ -4,14 +4,15 @@
 (COUNT=20000 SEED=1 JOBS=2 ONLY=17).
 
 An outcome that sampl calls exact must be that of the full row: the same id, the same kept tokens, and probabilities
-within 3e-5; of a list of logits with a tail, the same bits. There are two parts:
+within the bound that it states; of a list of logits with a tail, the same bits. There are two parts:
 
 1. A table of chains, each on 300 rows. It prints how many outcomes of each chain are exact, and fails if none is.
 2. COUNT random cases. A case is a sequence of rows with a chain or an engine. SEED and its number determine it. The
    lists of every second case are lists of logits, which `--emit list` writes.
 
-A reply has rounded numbers. A case is on an edge, and does not count, if the full rows have another outcome once their
-logits are moved by 3e-6. The last lines count the exact outcomes, and the inexact ones that were right all the same.
+The numbers of a reply are rounded: to f32, bf16, f16 or 1 to 6 decimals, and printed with more digits or fewer. A case
+of f32 numbers is on an edge, and does not count, if the full rows have another outcome once their logits are moved by
+3e-6. For coarser numbers there is no such excuse. The last lines count the exact outcomes, and the inexact ones that were right all the same.
 """
 import concurrent.futures
 import json
@@ -146,6 +147,28 @@ CHAINS = [
 
 def f32(x):
     return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def bf16(x):
+    bits = struct.unpack("I", struct.pack("f", x))[0]
+    return struct.unpack("f", struct.pack("I", (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000))[0]
+
+
+def f16(x):
+    return struct.unpack("e", struct.pack("e", x))[0]
+
+
+# How servers round numbers: to f32, as most do, to 16 bits, or to decimals.
+ROUNDINGS = ["f32", "f32", "f32", "bf16", "f16", 1, 2, 3, 4, 5, 6]
+
+# How the rounded numbers are printed: the shortest text of the f64, or a number of decimals or of digits.
+PRINTS = ["", "", "%.17g", "%.9g", "%.6g", "%.8f", "%.6f", "%.4f", "%.3f"]
+
+
+def rounded(x, to, text):
+    """Return x, a log-probability or a probability, as a server sends it."""
+    x = {"f32": f32, "bf16": bf16, "f16": f16}[to](x) if isinstance(to, str) else f32(round(x, to))
+    return float(text % x) if text else x
 
 
 def make_row(rng, i):
@@ -351,6 +374,7 @@ class Case:
             start, end = rng.sample(range(self.width), 2)
             self.options += ["--reasoning-budget", rng.choice("012"), "--reasoning-start", str(self.likely()),
                              "--reasoning-end", str(end)]
+        self.raw = number % 2  # lists of logits with a tail, which sampl writes
         self.positions()
         if rng.random() < 0.25 and "--grammar" not in self.options and "--reasoning-budget" not in self.options:
             self.options += ["--accept", self.ids(len(self.rows))]
@@ -359,7 +383,6 @@ class Case:
         # "alone"; "variants": the record of the second chain; "against": the lists are the second file
         self.form = rng.choice(["alone", "alone", "alone", "variants", "against"]) if not engine else "alone"
         self.variant = rng.choice(VARIANTS)
-        self.raw = self.number % 2  # lists of logits with a tail, which sampl writes
         if self.raw:
             self.hide()
 
@@ -459,13 +482,18 @@ class Case:
         sizes = rng.choice([[1], [3], [5], [10], [20], [50], [1, 3, 5, 10, 20, 50], [1, 10, self.width]])
         fails = rng.random() < 0.12
         recorded = rng.random() < 0.25
+        self.round = random.Random("round %d %d" % (SEED, self.number))
+        to, text, probs = self.round.choice(ROUNDINGS), self.round.choice(PRINTS), self.round.random() < 0.25
+        text = "" if to == "f32" else text # else the text is what is rounded
+        self.coarse = not self.raw and to not in ("f32", 6)
+        number = lambda x: {"prob" if probs else "logprob": rounded(math.exp(x) if probs else x, to, text)}
         for i, row in enumerate(self.rows):
             top = max(row)
             log_sum = top + math.log(sum(math.exp(x - top) for x in row))
             rank = sorted(range(self.width), key=lambda t: (-row[t], t))
             n = min(rng.choice(sizes), self.width)
             token = rng.choice(rank) if rng.random() < 0.3 else rng.choice(rank[:n])
-            record = lambda t: {"id": t, "token": LETTERS[t % 26], "logprob": f32(row[t] - log_sum)}
+            record = lambda t: {"id": t, "token": LETTERS[t % 26], **number(row[t] - log_sum)}
             position = {**record(token), "top_logprobs": [record(t) for t in rank[:n]]}
             self.recorded.append(token)
             if fails and rng.random() < 0.2:
@@ -573,6 +601,12 @@ def on_edge(case, folder, full, row):
     return False
 
 
+def tolerance_of(record):
+    """The bound that an exact record states, and what f32 adds to it. Without one, the numbers were mapped in another way."""
+    bound = record.get("within")
+    return TOLERANCE if bound is None else bound + 2e-6
+
+
 def check_case(number, folder):
     """Run a case. Return counts and what is wrong."""
     case = Case(number)
@@ -582,19 +616,20 @@ def check_case(number, folder):
     if status == 2 or status < 0 or status > 2:
         return {"refused": 1}, None if status == 2 else "case %d: status %d: %s" % (number, status, messages)
     full = case.answer(folder, case.full_text(), False)[0]
-    n = {"logits": 0, "exact": 0, "inexact": 0, "right": 0, "failed": 0, "edges": 0, "refused": 0}
+    n = {"logits": 0, "coarse": 0, "exact": 0, "inexact": 0, "right": 0, "failed": 0, "edges": 0, "refused": 0}
     for i, (f, p) in enumerate(zip(full, part)):
         if p["id"] is None:
             n["failed"] += 1
             continue
-        wrong = differ(f, p, 0 if case.raw else TOLERANCE)
+        wrong = differ(f, p, 0 if case.raw else tolerance_of(p))
         if not is_exact(p):
             n["inexact"] += 1
             n["right"] += not wrong
             continue
         n["exact"] += 1
         n["logits"] += case.raw
-        if wrong and not case.raw and on_edge(case, folder, full, i):
+        n["coarse"] += case.coarse
+        if wrong and not case.raw and not case.coarse and on_edge(case, folder, full, i):
             n["edges"] += 1
             break
         if wrong:

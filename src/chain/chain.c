@@ -222,7 +222,7 @@ static void run_listed(const struct running *l, void *state, struct cand *c)
     const struct sampler *const s = l->stage->sampler;
     const bool alone = c->n == 1 && s->needs_two, whole = c->unlisted.left == LEFT_ALL;
     // Behind a temperature of 0 the full row may have masked candidates besides the list's only one.
-    if (c->unlisted.state == UNLISTED_LIVE || (alone && !full_has_two_known(c)))
+    if (list_is_open(c) || (alone && !full_has_two_known(c)))
         unlisted_remove(c, false);
     else if (whole)
         c->unlisted.left = LEFT_SOME;
@@ -233,11 +233,13 @@ static void run_listed(const struct running *l, void *state, struct cand *c)
 // Runs a stage on the candidates.
 static void run_stage(const struct running *l, void *state, struct cand *c)
 {
-    if (l->needs_sum && c->unlisted.state == UNLISTED_LIVE && !list_is_rounded(&c->unlisted))
+    const bool sum = l->needs_sum && c->unlisted.state == UNLISTED_LIVE && !list_is_rounded(&c->unlisted);
+    // Of a coarse list, numbers that a stage carries on would be off, too.
+    if (sum || (l->stage->sampler->learns && list_is_coarse(&c->unlisted) && list_is_open(c)))
         unlisted_remove(c, false);
     if (l->needs_count)
         unlisted_needs_count(c);
-    if (l->partial && c->unlisted.state == UNLISTED_LIVE)
+    if (l->partial && list_is_open(c))
         l->partial(state, c, l->stage);
     else
         run_listed(l, state, c);

@@ -265,7 +265,7 @@ static bool read_listed_row(struct safetensors *t, uint64_t index, const struct 
     const struct matrix *const m = &t->m;
     const struct list_tensor *const ids = &t->tensor[LIST_IDS], *const numbers = &t->tensor[LIST_NUMBERS];
     const struct row row = {m->type, numbers->data + index * m->bytes, m->n}; // unless the numbers are F64
-    const double unit = m->type == DTYPE_F16 ? 0x1p-11 : m->type == DTYPE_BF16 ? 0x1p-8 : 0x1p-24;
+    const struct list_unit unit = {.binary = m->type == DTYPE_F16 ? 0x1p-11f : m->type == DTYPE_BF16 ? 0x1p-8f : 0.0f};
     t->row.n = 0;
     for (size_t i = 0; i < m->n; i++) {
         const int64_t id = tensor_whole(ids->type, ids->data, index * m->n + i);
@@ -280,7 +280,7 @@ static bool read_listed_row(struct safetensors *t, uint64_t index, const struct 
             return false;
     }
     return t->tensor[TAIL_LSE].type ? tail_row(t, index, config->n_vocab, r, e)
-                                    : token_list_row(&t->row, t->logits, unit, input_n_vocab(config), &r->logits, e);
+                                    : token_list_row(&t->row, t->logits, &unit, input_n_vocab(config), &r->logits, e);
 }
 
 // Reads a list, as `next` of struct format does.

@@ -44,6 +44,7 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     const cJSON *ids, *numbers;
     *found = false;
     lists->n = lists->next = 0;
+    lists->unit = (struct unit_fit){0};
     if (!find_lists(object, token_list_has_numbers, &numbers, e) || !find_lists(object, token_list_has_ids, &ids, e) ||
         (!numbers && !find_lists(object, is_probs, &numbers, e)))
         return false;
@@ -73,12 +74,14 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     return *found = true;
 }
 
-// Appends the tokens of a row to s. null is -inf; padding may have an id such as -1. probs: the numbers are
-// probabilities.
-static bool read_listed_tokens(struct sparse *s, const cJSON *ids, const cJSON *numbers, bool probs, struct err *e)
+// Reads the tokens of a row. null is -inf; padding may have an id such as -1. A probability of 0 is one that was rounded
+// away: the token counts among the unlisted ones.
+static bool read_listed_tokens(struct json_lists *lists, const cJSON *ids, const cJSON *numbers, struct err *e)
 {
     const cJSON *id = ids->child, *number = numbers->child;
-    s->n = 0;
+    const bool probs = lists->probs;
+    lists->row.n = 0;
+    lists->unit.of_probs = probs;
     for (size_t i = 0; id && number; i++, id = id->next, number = number->next) {
         const float given = (float)cJSON_GetNumberValue(number);
         const float x = cJSON_IsNull(number) ? -INFINITY : probs ? libm_logf(given) : given;
@@ -90,7 +93,8 @@ static bool read_listed_tokens(struct sparse *s, const cJSON *ids, const cJSON *
             return err_set(e, STATUS_DATA, "element %zu of the row is not a number", i);
         if (probs && given < 0.0f)
             return err_set(e, STATUS_DATA, "probability %zu is negative", i);
-        if (!sparse_add(s, (uint32_t)json_id(id), x, e))
+        unit_add(&lists->unit, given);
+        if (!(probs && given == 0.0f) && !sparse_add(&lists->row, (uint32_t)json_id(id), x, e))
             return false;
     }
     return true;
@@ -122,11 +126,12 @@ bool json_lists_next(struct json_lists *lists, struct row_notes *notes, const st
     lists->numbers = numbers->next;
     lists->next++;
     const int n = cJSON_GetArraySize(ids), n_numbers = cJSON_GetArraySize(numbers);
-    if (!named || !read_listed_tokens(&lists->row, ids, numbers, lists->probs, e))
+    if (!named || !read_listed_tokens(lists, ids, numbers, e))
         return false;
     if (!cJSON_IsArray(ids) || !cJSON_IsArray(numbers) || n != n_numbers)
         return err_set(e, STATUS_DATA, "the row has %d ids and %d numbers", n, n_numbers);
-    return token_list_row(&lists->row, lists->logits, 0x1p-24, input_n_vocab(config), &r->logits, e);
+    const struct list_unit unit = unit_of(&lists->unit);
+    return token_list_row(&lists->row, lists->logits, &unit, input_n_vocab(config), &r->logits, e);
 }
 
 void json_lists_free(struct json_lists *lists) { sparse_free(&lists->row); }

@@ -4,6 +4,7 @@
 #ifndef SAMPL_IN_JSON_LISTS_H
 #define SAMPL_IN_JSON_LISTS_H
 
+#include "in/list_unit.h"
 #include "in/row_notes.h"
 #include "in/sparse.h"
 
@@ -16,6 +17,7 @@ struct json_lists {
     uint64_t objects;           // of the input so far
     char name[24];              // of the sequence, if the object has no "seq"
     struct sparse row;
+    struct unit_fit unit; // of the object's numbers so far
 };
 
 // Finds out whether the object is one of lists. If so, begins it; it must stay as it is until all its rows are read.

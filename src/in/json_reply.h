@@ -6,6 +6,7 @@
 #include "base/builder.h"
 #include "in/input.h"
 #include "in/json_value.h"
+#include "in/list_unit.h"
 
 // The state of reading the replies of an input. A zeroed struct is ready. Memory is kept from reply to reply.
 struct json_reply {
@@ -18,6 +19,7 @@ struct json_reply {
     struct reply_token *token; // [n_tokens] in the order of the list
     size_t n_tokens, tokens_cap;
     struct sparse row;
+    struct unit_fit unit; // of the numbers of its sequence so far
     struct builder bytes; // of one token
 
     // of the current piece of a reply

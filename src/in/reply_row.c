@@ -5,9 +5,11 @@
 #include "in/reply_position.h"
 #include "in/token_list.h"
 #include "kern/kern.h"
+#include "kern/libm.h"
 #include "json/json.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
 // Reads the tokens of a position's list to reply->token.
@@ -44,7 +46,7 @@ static bool read_chosen(const struct reply_position *p, struct reply_token *chos
     if (p->id >= 0)
         chosen->id = p->id;
     if (!isnan(p->logit))
-        chosen->logit = p->logit;
+        chosen->logit = chosen->number = p->logit;
     if (!p->list && chosen->logit > 0.0f && !p->logits)
         return err_set(e, STATUS_DATA, "position %zu of the reply: its log-probability is %g, above 0", p->index,
                        (double)chosen->logit);
@@ -159,9 +161,32 @@ static float least_listed(const struct json_reply *reply, size_t chosen, size_t 
 {
     float least = INFINITY;
     for (size_t i = 0; i < reply->n_tokens && i < listed; i++)
-        least = i != chosen && reply->token[i].logit < least ? reply->token[i].logit : least;
+        if (i != chosen && reply->token[i].logit > -INFINITY && reply->token[i].logit < least)
+            least = reply->token[i].logit;
     const bool tied = chosen < reply->n_tokens && reply->token[chosen].logit == least;
     return tied ? nextafterf(least, INFINITY) : least;
+}
+
+// Is it a token whose probability was rounded to 0? It is not masked, and counts among the unlisted tokens.
+static bool is_rounded_away(const struct reply_token *t) { return t->probability && t->number == 0.0f; }
+
+// The logarithm of the largest probability that is rounded to 0.
+static float least_of(const struct list_unit *unit)
+{
+    const float f16 = unit->binary == 0x1p-11f ? 0x1p-25f : 0.0f, most = fmaxf(unit->decimal, f16);
+    return most < INFINITY ? libm_logf(fmaxf(most, FLT_TRUE_MIN)) : INFINITY;
+}
+
+// Adds the numbers of a position to those of its sequence. Returns their unit.
+static struct list_unit add_numbers(struct json_reply *reply, bool fresh)
+{
+    if (fresh)
+        reply->unit = (struct unit_fit){0};
+    for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++) {
+        reply->unit.of_probs = t->probability;
+        unit_add(&reply->unit, t->number);
+    }
+    return unit_of(&reply->unit);
 }
 
 bool json_reply_next(struct json_reply *reply, const struct input_config *config, struct input_row *r, struct err *e)
@@ -186,10 +211,17 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen, &r->facts);
     if (config->ranks && !number_by_rank(reply, e))
         return false;
+    const struct list_unit unit = add_numbers(reply, p->fresh);
+    float least = least_listed(reply, at, listed);
+    bool some = false; // of the tokens is not rounded to 0
+    for (size_t i = 0; i < reply->n_tokens; i++)
+        some = some || !is_rounded_away(&reply->token[i]);
     reply->row.n = 0;
     for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
-        if ((t->id < 0 && !find_token_id(reply, t, config->vocab, e)) ||
-            !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
+        if (some && is_rounded_away(t))
+            least = fminf(least, least_of(&unit));
+        else if ((t->id < 0 && !find_token_id(reply, t, config->vocab, e)) ||
+                 !sparse_add(&reply->row, (uint32_t)t->id, t->logit, e))
             return false;
     if (config->texts && !add_texts(reply, config->texts, e))
         return false;
@@ -198,8 +230,7 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         r->recorded = reply->token[at].id;
     else if (!config->ranks)
         r->recorded = chosen.id;
-    const struct row_unlisted unlisted =
-        token_list_unlisted(reply->row.x, reply->row.n, least_listed(reply, at, listed), 0x1p-24);
+    const struct row_unlisted unlisted = token_list_unlisted(reply->row.x, reply->row.n, least, &unit);
     const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
     if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
         return false;

@@ -23,6 +23,8 @@ static bool is_probability(const char *name) { return name && !strncmp(name, "pr
 static bool take_number(const cJSON *number, bool probability, struct reply_token *t)
 {
     const float x = (float)cJSON_GetNumberValue(number);
+    t->number = x;
+    t->probability = probability;
     t->logit = cJSON_IsNull(number) ? -INFINITY : probability ? libm_logf(x) : x;
     return !number || !isnan(t->logit);
 }

@@ -12,6 +12,8 @@ struct reply_token {
     const char *text;   // NULL: none
     const cJSON *bytes; // array, or NULL
     float logit;        // NaN: the reply does not have it
+    float number;       // as it is listed: the logit, or
+    bool probability;   // the probability whose logarithm the logit is
 };
 
 // Reads a chosen token in this form. Returns false if value does not have it.

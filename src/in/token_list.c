@@ -36,35 +36,58 @@ bool token_list_has_logits(const char *name) { return is_among("logits", name); 
 // ln x; -inf if x is not positive.
 static double log_or_none(double x) { return x > 0.0 ? libm_log(x) : -INFINITY; }
 
-struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, double unit)
+// Returns the unit, zeroed if LIST_SLACK covers all its half steps.
+static struct list_unit coarse_unit(const float *x, size_t n, const struct list_unit *unit)
 {
-    double sum = 0.0, error = 1e-6;
+    for (size_t i = 0; i < n; i++)
+        if (list_unit_half(unit, (double)x[i]) > 0x1p-20)
+            return *unit;
+    return (struct list_unit){0};
+}
+
+struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, const struct list_unit *of)
+{
+    const struct list_unit own = coarse_unit(x, n, of), *const unit = &own;
+    double sum = 0.0, error = 1e-6, coarse = 0.0; // how far the sum may be off, for f32 and for the unit
+    bool masked = false;
     for (size_t i = 0; i < n; i++) {
-        const double p = kern_exp(x[i]);
+        const double p = kern_exp(x[i]), half = list_unit_half(unit, (double)x[i]);
         sum += p;
-        error += p > 0.0 ? p * fabs((double)x[i]) * unit : 0.0;
+        error += p > 0.0 ? p * fabs((double)x[i]) * 0x1p-24 : 0.0;
+        coarse += half > 0.0 && p > 0.0 ? p * (libm_exp(half) - 1.0) : 0.0;
+        masked = masked || x[i] == -INFINITY;
     }
-    if (!(sum <= 1.02) || least == -INFINITY)
-        return (struct row_unlisted){.scale = sum <= 1.02 ? SCALE_LOGPROBS : SCALE_LOGITS, .logits = sum > 1.02};
-    const double weight = fmax(0.0, 1.0 - sum), most = libm_log(weight + error); // of one token
-    const float ceiling = most < least ? nextafterf((float)most, INFINITY) : least;
-    return (struct row_unlisted){.scale = SCALE_LOGPROBS,
-                                 .partial = true,
-                                 .ceiling = ceiling,
-                                 .weight = weight,
-                                 .sum = log_or_none(weight),
-                                 .low = log_or_none(weight - error),
-                                 .high = most,
-                                 .mean = log_or_none(weight),
-                                 .most = INFINITY};
+    if (!(sum <= 1.02 + coarse))
+        return (struct row_unlisted){.scale = SCALE_LOGITS, .logits = sum > 1.02};
+    struct row_unlisted r = {.scale = SCALE_LOGPROBS, .unit = *unit};
+    error += coarse;
+    if (least == -INFINITY || (masked && 1.0 - sum <= error))
+        return r;
+    if (masked)
+        r.unit.decimal = INFINITY;
+    const double weight = fmax(0.0, 1.0 - sum),
+                 most = error < INFINITY ? libm_log(weight + error) : INFINITY; // of one token
+    const double end = (double)least + list_unit_half(unit, (double)least);
+    r.partial = true;
+    r.gaps = masked;
+    r.ceiling = most < end ? (float)most : (float)end;
+    r.ceiling = most < end || (double)r.ceiling < end ? nextafterf(r.ceiling, INFINITY) : r.ceiling;
+    r.weight = weight;
+    r.sum = log_or_none(weight);
+    r.low = log_or_none(weight - error);
+    r.high = most;
+    r.mean = log_or_none(weight);
+    r.most = INFINITY;
+    return r;
 }
 
 struct row_unlisted token_list_complete(struct row_unlisted unlisted)
 {
-    return (struct row_unlisted){.scale = unlisted.scale};
+    return (struct row_unlisted){.scale = unlisted.scale, .unit = unlisted.unit};
 }
 
-bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, struct row *row, struct err *e)
+bool token_list_row(struct sparse *s, bool logits, const struct list_unit *unit, size_t n_vocab, struct row *row,
+                    struct err *e)
 {
     if (s->n && !sparse_drop_padding(s, e))
         return false;

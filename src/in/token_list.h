@@ -17,9 +17,10 @@ bool token_list_has_logits(const char *name);
 bool token_list_is_marked(const char *name);
 
 // Returns what a list of log-probabilities x[0..n) says of the tokens that it leaves out. No unlisted token is above
-// `least`. unit: the rounding of a number, relative to it. Numbers whose probabilities add up to more than 1.02 are
-// logits, of a complete row.
-struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, double unit);
+// `least`, but for rounding to the unit. Numbers whose probabilities add up to more than 1.02, and more than the unit
+// explains, are logits, of a complete row. A list with a masked token (-inf) is complete if its probabilities add up to
+// 1 within the unit; otherwise unlisted tokens may be likelier than listed ones, and the unit becomes infinite.
+struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, const struct list_unit *unit);
 
 // Returns what a list of the whole vocabulary says: its numbers may be log-probabilities, but it leaves out no token.
 struct row_unlisted token_list_complete(struct row_unlisted unlisted);
@@ -27,6 +28,7 @@ struct row_unlisted token_list_complete(struct row_unlisted unlisted);
 // Makes *row of the ids and numbers of s: complete if they are logits or the whole vocabulary, else partial. Removes
 // padding: masked tokens whose id repeats. n_vocab: 0 if unknown. Fails with STATUS_DATA if no token is left, and as
 // sparse_row does.
-bool token_list_row(struct sparse *s, bool logits, double unit, size_t n_vocab, struct row *row, struct err *e);
+bool token_list_row(struct sparse *s, bool logits, const struct list_unit *unit, size_t n_vocab, struct row *row,
+                    struct err *e);
 
 #endif

@@ -91,16 +91,37 @@ static bool reserve_arrays(struct cand *c, size_t n)
     return true;
 }
 
+// The largest half step of a list's numbers.
+static double coarsest(const struct row *row)
+{
+    const struct list_unit *const u = &row->unlisted.unit;
+    double most = 0.0;
+    for (size_t i = 0; list_unit_coarse(u) && i < row->n; i++)
+        most = fmax(most, list_unit_half(u, (double)row_logit(row, i)));
+    return most;
+}
+
 // Returns what is known of a row's unlisted tokens, as it is loaded.
 static struct unlisted unlisted_of(const struct row *row)
 {
     const struct row_unlisted *const r = &row->unlisted;
-    const float slack = r->scale == SCALE_LOGPROBS ? (float)LIST_SLACK : 0.0f;
+    const double half = coarsest(row);
+    const float slack = r->scale == SCALE_LOGPROBS ? (float)(LIST_SLACK + 2.0 * half) : 0.0f;
     if (!r->partial)
-        return (struct unlisted){.state = UNLISTED_NONE, .scale = r->scale, .slack = slack, .left = LEFT_NONE};
+        return (struct unlisted){.state = UNLISTED_NONE,
+                                 .scale = r->scale,
+                                 .slack = slack,
+                                 .unit = r->unit,
+                                 .stretch = 1.0f,
+                                 .left = LEFT_NONE,
+                                 .ceiling = -INFINITY,
+                                 .low = -INFINITY,
+                                 .high = -INFINITY};
     return (struct unlisted){.state = r->high > -INFINITY ? UNLISTED_LIVE : UNLISTED_GONE,
                              .scale = r->scale,
                              .slack = slack,
+                             .unit = r->unit,
+                             .stretch = 1.0f,
                              .left = LEFT_ALL,
                              .ceiling = r->ceiling,
                              .low = r->low,

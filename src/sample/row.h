@@ -23,9 +23,30 @@ struct row_clipped {
     double share; // the probability that they have in the row
 };
 
+// How coarse the numbers of a list are. Zeroed: they are f32.
+struct list_unit {
+    float decimal;      // half a step of decimals, or 0; infinite: no number is known
+    float digit;        // half a step of significant digits as a share of the power of ten below the number, or 0
+    float binary;       // half a step of bf16 or f16 as a share of the power of two below the number, or 0
+    bool probabilities; // these are rounded, instead of their logarithms
+};
+
+// Is any of its steps known to be coarser than f32's?
+static inline bool list_unit_coarse(const struct list_unit *u)
+{
+    return u->decimal > 0.0f || u->digit > 0.0f || u->binary > 0.0f;
+}
+
+// The largest power of ten that is not above |x|, from 1e-12 to 1e4.
+double list_unit_leading(double x);
+
+// How far the true log-probability may be from a listed one, x, for its rounding. 0 for a masked token.
+double list_unit_half(const struct list_unit *u, double x);
+
 // What a reader knows of the tokens that a partial row does not list. Zeroed: the row is complete.
 struct row_unlisted {
     enum logit_scale scale; // of a list in a reply or a data set, complete or not
+    struct list_unit unit;  // of its numbers; zeroed if they are not coarser than LIST_SLACK
     bool partial;
     float ceiling;    // no unlisted logit is above it
     double weight;    // the probability of the unlisted tokens
@@ -33,6 +54,7 @@ struct row_unlisted {
     double low, high; // its bounds
     double mean;      // of the unlisted logits, by their probabilities; `sum` counts them as one token
     double most;      // bound of the number of the unlisted tokens that are not masked; infinite: not known
+    bool gaps;        // the list has masked tokens, and unlisted ones that may be likelier
     bool logits;      // probabilities were expected, but add up to more than 1.02: logits of a complete row
 
     // Set for a list of logits with a tail; else 0 or NaN. All numbers of such a list have the bits of the whole row.

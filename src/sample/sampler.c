@@ -47,7 +47,9 @@ void apply_partial(void *self, struct cand *c, const struct stage *stage) { stag
 
 void keep_best_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    unlisted_remove(c, full_best_known(c, stage->sampler->partial.best));
+    const size_t best = stage->sampler->partial.best;
+    // with more than one candidate left, the numbers decide what the stage does to them
+    unlisted_remove(c, full_best_known(c, best) && (best == 1 || !list_is_coarse(&c->unlisted)));
     stage->sampler->apply(self, c, stage);
 }
 

@@ -4,6 +4,7 @@
 #include "kern/expf.h"
 #include "kern/libm.h"
 #include "sample/cand_private.h"
+#include "sample/listed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,11 +14,40 @@ bool unlisted_may_hold(const struct cand *c, uint32_t token)
     return !unlisted_exact(&c->unlisted) && !cand_listed(c, token);
 }
 
+double listed_within(const struct unlisted *r)
+{
+    const double slack = list_is_coarse(r) ? (double)r->slack : (double)r->slack * fmax(1.0, (double)r->stretch);
+    if (!(slack < INFINITY) || !(r->stretch < INFINITY))
+        return INFINITY;
+    const double e = libm_exp(-slack / 2.0);
+    return (1.0 - e) / (1.0 + e);
+}
+
+bool list_is_open(const struct cand *c)
+{
+    const struct unlisted *const r = &c->unlisted;
+    return r->state == UNLISTED_LIVE || (list_is_coarse(r) && unlisted_exact(r) && (c->n > 1 || r->left != LEFT_NONE));
+}
+
+void list_stretch(struct cand *c, double by)
+{
+    struct unlisted *const r = &c->unlisted;
+    const double before = r->stretch;
+    if (!list_is_rounded(r))
+        return;
+    r->stretch = (float)(before * by);
+    if (list_is_coarse(r)) // rounded up
+        r->slack = nextafterf(
+            (float)((r->slack - LIST_SLACK * fmax(1.0, before)) * by + LIST_SLACK * fmax(1.0, (double)r->stretch)),
+            INFINITY);
+}
+
 size_t listed_head(const struct cand *c)
 {
+    const double slack = list_is_coarse(&c->unlisted) ? 0.5 * (double)c->unlisted.slack : 0.0;
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
-        n += cand_logit(c, i) >= c->unlisted.ceiling;
+        n += (double)cand_logit(c, i) - slack >= (double)c->unlisted.ceiling;
     return n;
 }
 
@@ -26,6 +56,8 @@ bool full_best_known(struct cand *c, size_t k)
     const size_t head = listed_head(c);
     if (k <= c->unlisted.ranked)
         return true;
+    if (list_is_coarse(&c->unlisted))
+        return listed_best_known(c, k);
     if (k > head)
         return false;
     const struct ranks best = cand_rank(c, k < c->n ? k + 1 : k);
@@ -40,7 +72,16 @@ void unlisted_remove(struct cand *c, bool known)
     c->unlisted.left = known ? LEFT_NONE : LEFT_SOME;
 }
 
-void unlisted_mask(struct cand *c, bool known) { c->unlisted.state = known ? UNLISTED_GONE : UNLISTED_INEXACT; }
+void unlisted_mask(struct cand *c, bool known)
+{
+    struct unlisted *const r = &c->unlisted;
+    r->state = known ? UNLISTED_GONE : UNLISTED_INEXACT;
+    if (known && list_is_coarse(r)) { // whose stages go on to work by these bounds
+        r->ceiling = -INFINITY;
+        r->low = r->high = -INFINITY;
+        r->most = 0.0;
+    }
+}
 
 // Returns whether the candidates of the list are those of the full row.
 static bool lists_all(const struct unlisted *r)
@@ -82,6 +123,8 @@ void unlisted_writes_logs(struct cand *c)
 
 void unlisted_may_shrink(struct cand *c)
 {
+    if (c->unlisted.state != UNLISTED_LIVE) // of a coarse list, there are none
+        return;
     c->unlisted.low = -INFINITY;
     c->unlisted.left = LEFT_SOME;
     unlisted_touch(&c->unlisted);
@@ -95,8 +138,25 @@ bool listed_is_near(const struct cand *c, float floor)
     return false;
 }
 
+// unlisted_cut_below for a coarse list.
+static void cut_coarse(struct cand *c, float floor, size_t least)
+{
+    bool others;
+    const size_t reach = listed_reach(c, (double)floor - cand_max(c), &others);
+    if (reach == SIZE_MAX || (least > 1 && !listed_best_known(c, least)))
+        unlisted_remove(c, false);
+    else if (!others)
+        unlisted_remove(c, true);
+    else
+        unlisted_may_shrink(c);
+}
+
 void unlisted_cut_below(struct cand *c, float floor, size_t least)
 {
+    if (list_is_coarse(&c->unlisted)) {
+        cut_coarse(c, floor, least);
+        return;
+    }
     if (!listed_head(c) || (least > 1 && !full_best_known(c, least)) || listed_is_near(c, floor))
         unlisted_remove(c, false);
     else if (floor > c->unlisted.ceiling + c->unlisted.slack)
@@ -120,7 +180,7 @@ static double power_packed(double sum, double ceiling, double b)
 
 static double power_spread(double sum, double most, double b)
 {
-    const double log_most = most < INFINITY ? libm_log(most) : INFINITY;
+    const double log_most = most > 0.0 && most < INFINITY ? libm_log(most) : INFINITY;
     if (!(sum > -INFINITY) || !(most > 0.0))
         return -INFINITY;
     return most < INFINITY ? log_most + b * (sum - log_most) : b > 1.0 ? -INFINITY : INFINITY;
@@ -148,7 +208,8 @@ void unlisted_top_k(struct cand *c, size_t k)
     }
     unlisted_may_cut(c);
     r->most = fmin(r->most, (double)(k - head));
-    r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
+    if (r->most > 0.0)
+        r->high = fmin(r->high, libm_log(r->most) + r->ceiling);
 }
 
 // Relative distance, at most, of a sum of all weights in f32 from the true one. A sum of n numbers that are not
@@ -159,6 +220,8 @@ void unlisted_top_k(struct cand *c, size_t k)
 static double sum_error(const struct cand *c)
 {
     enum { LARGE = 1 << 14 }; // twice the largest error of rows of 151,936 logits
+    if (lists_all(&c->unlisted))
+        return ((double)c->n + 8.0) * 0x1p-24;
     return ((double)(c->n_vocab ? c->n_vocab : LARGE) + 8.0) * 0x1p-24;
 }
 
@@ -166,13 +229,25 @@ struct unlisted_sum unlisted_sum(const struct cand *c)
 {
     const struct unlisted *const r = &c->unlisted;
     struct unlisted_sum s = {.max = cand_max(c)};
-    double doubtful = 0.0;
+    double doubtful = 0.0, less = 0.0, more = 0.0; // less, more: how far the listed weights may be off
     for (size_t i = 0; i < c->n; i++) {
         const float x = cand_logit(c, i);
-        *(r->low_unsure && x < r->ceiling ? &doubtful : &s.listed) += libm_exp((double)x - s.max);
+        const double off = listed_off(c, i), w = libm_exp((double)x - s.max);
+        if (r->low_unsure && (double)x - off < (double)r->ceiling) {
+            doubtful += off > 0.0 && w > 0.0 ? w * libm_exp(off) : w;
+        } else {
+            s.listed += w;
+            less += off > 0.0 ? w - w * libm_exp(-off) : 0.0;
+            more += off > 0.0 && w > 0.0 ? w * libm_exp(off) - w : 0.0;
+        }
     }
     s.low = r->low > -INFINITY ? libm_exp(r->low - s.max) : 0.0;
     s.high = doubtful + (r->high < 700.0 + s.max ? libm_exp(r->high - s.max) : INFINITY);
+    if (list_is_coarse(r)) {
+        s.low = (s.listed - less + s.low) * (1.0 - sum_error(c)) - s.listed;
+        s.high = (s.listed + more + s.high) * (1.0 + sum_error(c)) - s.listed;
+        return s;
+    }
     // Tiny weights may be lost altogether, or rounded up to twice as much.
     const double error = sum_error(c);
     s.low = fmax(-LIST_SLACK * s.listed, (s.listed + s.low) * (1.0 - error) - s.listed);
@@ -189,9 +264,9 @@ bool unlisted_cut_between(struct cand *c, double low, double high, size_t least)
     low *= 1.0 - LIST_SLACK;
     high *= 1.0 + LIST_SLACK;
     for (size_t i = 0; i < c->n; i++) {
-        const double w = libm_exp((double)cand_logit(c, i) - max);
-        at_low += w >= low;
-        at_high += w >= high;
+        const double x = (double)cand_logit(c, i) - max, off = listed_off(c, i);
+        at_low += libm_exp(x + off) >= low;
+        at_high += libm_exp(x - off) >= high;
     }
     if (head && high <= ceiling) {
         unlisted_may_cut(c);
@@ -227,6 +302,8 @@ void unlisted_cut_likely(struct cand *c, float floor, size_t least)
 
 size_t unlisted_nucleus(struct cand *c, double limit)
 {
+    if (list_is_coarse(&c->unlisted))
+        return listed_nucleus(c, limit, sum_error(c));
     const struct unlisted_sum s = unlisted_sum(c);
     const double at_low = limit * (s.listed + s.low), at_high = limit * (s.listed + s.high);
     const struct ranks best = cand_rank(c, c->n);
@@ -293,6 +370,10 @@ void unlisted_multiply(struct cand *c, const struct idmap *tokens, const uint32_
 void unlisted_map(struct cand *c, float ceiling)
 {
     struct unlisted *const r = &c->unlisted;
+    if (list_is_coarse(r)) {
+        unlisted_remove(c, false);
+        return;
+    }
     unlisted_change(r);
     r->ceiling = ceiling + (float)LIST_SLACK; // the map is rounded
     r->low = -INFINITY;
@@ -365,12 +446,19 @@ void unlisted_shift(struct cand *c, double by, float ceiling)
 
 void unlisted_may_cut(struct cand *c)
 {
+    if (c->unlisted.state != UNLISTED_LIVE)
+        return;
     unlisted_may_shrink(c);
     c->unlisted.low_unsure = c->unlisted.low_unsure || listed_head(c) < c->n;
 }
 
 void unlisted_draw(struct cand *c, const float *w, double u)
 {
+    if (list_is_coarse(&c->unlisted)) {
+        if (!unlisted_exact(&c->unlisted) || !listed_draw_known(c, w, u))
+            unlisted_remove(c, false);
+        return;
+    }
     double before = 0.0, own = 0.0, sum = 0.0;
     if (c->unlisted.state == UNLISTED_LIVE)
         unlisted_remove(c, false);

@@ -45,7 +45,10 @@ struct row_moments {
 struct unlisted {
     enum unlisted_state state;
     enum logit_scale scale; // of the listed logits, until a stage writes ln p
-    float slack;            // LIST_SLACK; of a list of logits 0: each number has the bits of the whole row
+    float slack;            // LIST_SLACK, or more of a coarse list: how far the difference of two logits may be off,
+                            // at most. 0 of a list of logits: each number has the bits of the whole row
+    struct list_unit unit;  // of a coarse list, else zeroed
+    float stretch;          // the product of 1 / temperature; infinite: a stage has mapped the logits in another way
     enum unlisted_left left;
     float ceiling;    // no unlisted token's logit is above it
     bool low_unsure;  // listed tokens below the ceiling may have been removed from the full row
@@ -88,6 +91,19 @@ static inline bool row_is_list(const struct unlisted *r)
 
 // Returns whether the numbers of the list are rounded, so that the rounding may decide an outcome.
 static inline bool list_is_rounded(const struct unlisted *r) { return r->slack > 0.0f; }
+
+// Returns whether the numbers are coarser than f32 (sample/listed.h).
+static inline bool list_is_coarse(const struct unlisted *r) { return list_unit_coarse(&r->unit); }
+
+// Returns how far a printed probability of an exact outcome may be off; infinite: not known.
+double listed_within(const struct unlisted *r);
+
+// Returns whether a stage must work by its function `partial`: because of unlisted tokens or, as long as there are
+// several candidates, because the list is coarse. O(1).
+bool list_is_open(const struct cand *c);
+
+// The stage has divided all logits by temp, 1 / temp being `by`; infinite: it has mapped them in another way.
+void list_stretch(struct cand *c, double by);
 
 // Returns whether a token that the row does not list may be among the candidates. O(log n).
 bool unlisted_may_hold(const struct cand *c, uint32_t token);

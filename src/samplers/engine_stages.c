@@ -65,6 +65,7 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
         cand_fail(c, FAULT_OVERFLOW, 0);
     if (stage->sampler->variant == LISTS)
         cand_list(c); // which softmax_id needs
+    list_stretch(c, (double)factor);
     cand_map(c, multiply_logits, &factor);
 }
 

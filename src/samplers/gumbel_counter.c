@@ -7,6 +7,7 @@
 #include "kern/expf.h"
 #include "kern/libm.h"
 #include "sample/cand_private.h"
+#include "sample/listed.h"
 #include "sample/sampler.h"
 #include "sample/softmax_wide.h"
 
@@ -177,6 +178,8 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
     }
     c->chosen = c->id[chosen];
     unlisted_choose(c, best - next);
+    if (by_rank && list_is_coarse(&c->unlisted) && !listed_order_known(c))
+        unlisted_remove(c, false);
     if (by_rank)
         c->kern->divide(c->p, c->n, (float)c->kern->sum_wide(c->p, c->n, 0.0));
     c->chosen_p = c->p[chosen];

@@ -2,6 +2,7 @@
 // p_less (Tan et al. 2025, arXiv 2509.23234): the candidates at least as likely as two draws are to agree, which needs
 // no parameter. p_less_norm: the same less the chance to disagree, shared among the others: lower, so that more stay.
 #include "kern/libm.h"
+#include "sample/listed.h"
 #include "sample/sampler.h"
 
 enum { NORM = 1 }; // the variant with the normalised bound
@@ -44,14 +45,15 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     const struct value_params *const p = stage->params;
     const struct unlisted_sum s = unlisted_sum(c);
     const double most = c->unlisted.most > 0.0 ? c->unlisted.most : 1.0;
-    double certain = 0.0, doubtful = 0.0; // squares
+    double certain_low = 0.0, certain_high = 0.0, doubtful = 0.0; // squares
     for (size_t i = 0; i < c->n; i++) {
-        const float x = cand_logit(c, i);
-        *(c->unlisted.low_unsure && x < c->unlisted.ceiling ? &doubtful : &certain) +=
-            libm_exp(2.0 * ((double)x - s.max));
+        const double x = (double)cand_logit(c, i), off = listed_off(c, i);
+        const bool sure = !(c->unlisted.low_unsure && x - off < (double)c->unlisted.ceiling);
+        certain_low += sure ? libm_exp(2.0 * (x - s.max - off)) : 0.0;
+        *(sure ? &certain_high : &doubtful) += libm_exp(2.0 * (x - s.max + off));
     }
-    const double least = fmax(s.low, 0.0), low = certain + least * least / most,
-                 high = certain + doubtful + s.high * libm_exp((double)c->unlisted.ceiling - s.max);
+    const double least = fmax(s.low, 0.0), low = certain_low + least * least / most,
+                 high = certain_high + doubtful + s.high * libm_exp((double)c->unlisted.ceiling - s.max);
     if (!unlisted_cut_between(c, low / (s.listed + s.high), high / (s.listed + s.low), (size_t)p->min_keep))
         apply(self, c, stage);
 }

@@ -31,13 +31,15 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 // Returns how many stand before the step, which lies in the head; 0: it does not; SIZE_MAX: rounding decides.
 static size_t count_before_step(struct cand *c, float step)
 {
+    const bool coarse = list_is_coarse(&c->unlisted);
+    const double off = coarse ? libm_exp((double)c->unlisted.slack) - 1.0 : LIST_SLACK; // of a ratio
     const size_t head = listed_head(c);
     const struct ranks best = head ? cand_rank(c, head) : (struct ranks){NULL, 0};
     for (size_t i = 1; i < best.n; i++) {
         const double x = cand_logit(c, best.at[i]), before = cand_logit(c, best.at[i - 1]),
                      ratio = libm_exp(x - before);
-        if (ratio < step * (1.0 + LIST_SLACK))
-            return ratio < step * (1.0 - LIST_SLACK) ? i : SIZE_MAX;
+        if (ratio < step * (1.0 + off))
+            return ratio < step / (1.0 + off) ? i : SIZE_MAX;
     }
     return head ? 0 : SIZE_MAX;
 }

@@ -429,7 +429,7 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     cand_measure(c, ACTS, 0.0);
     if (!full_has_two(c) || !collides(self, c, p))
         return;
-    unlisted_remove(c, p->k > 0 && full_best_known(c, (size_t)p->k));
+    unlisted_remove(c, p->k > 0 && !list_is_coarse(&c->unlisted) && full_best_known(c, (size_t)p->k));
     scatter_best(self, c, stage);
 }
 

@@ -37,6 +37,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     float *const before = list ? cand_scratch(c, c->n, sizeof *before) : NULL;
     for (size_t i = 0; before && i < c->n; i++)
         before[i] = cand_logit(c, i);
+    list_stretch(c, INFINITY);
     cand_map(c, smooth, &bend);
     if (c->order == CAND_SORTED)
         c->order = CAND_UNSORTED; // a curve above 3 lifts some above the top

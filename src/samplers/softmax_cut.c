@@ -5,6 +5,7 @@
 #include "kern/expf.h"
 #include "kern/libm.h"
 #include "sample/cand_private.h"
+#include "sample/listed.h"
 #include "sample/nucleus.h"
 #include "sample/sampler.h"
 #include "sample/softmax_wide.h"
@@ -151,6 +152,11 @@ static size_t count_above(const struct cand *c, float min_p)
 {
     const float floor = cand_max(c) + libm_logf(min_p);
     size_t n = 0;
+    if (list_is_coarse(&c->unlisted)) {
+        bool others;
+        const size_t reach = listed_reach(c, (double)floor - cand_max(c), &others);
+        return reach < SIZE_MAX && others ? 0 : reach;
+    }
     for (size_t i = 0; i < c->n; i++)
         n += cand_logit(c, i) >= floor;
     if (listed_is_near(c, floor))

@@ -43,10 +43,12 @@ static void apply_temperature(struct cand *c, float temp)
 {
     if (temp > 0.0f && temp < LEAST_OF_LISTS && c->unlisted.scale == SCALE_LOGPROBS)
         unlisted_mask(c, false);
-    if (temp <= 0.0f)
+    if (temp <= 0.0f) {
         cand_mask_all_but_max(c);
-    else
-        cand_map(c, divide_all, &temp);
+        return;
+    }
+    list_stretch(c, 1.0 / (double)temp);
+    cand_map(c, divide_all, &temp);
 }
 
 // The temperature for this row's entropy.
@@ -71,6 +73,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         return;
     unlisted_needs_count(c);
     const float temp = temp_of_entropy(c, p);
+    list_stretch(c, INFINITY);
     if (c->fault.code || cand_defer(c, temp))
         return;
     cand_sort(c);

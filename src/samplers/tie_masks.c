@@ -39,7 +39,8 @@ static void top_k_ties_partial(void *self, struct cand *c, const struct stage *s
         return;
     }
     const struct ranks best = cand_rank(c, k);
-    unlisted_remove(c, cand_logit(c, best.at[k - 1]) > c->unlisted.ceiling);
+    unlisted_remove(c, list_is_coarse(&c->unlisted) ? full_best_known(c, k)
+                                                    : cand_logit(c, best.at[k - 1]) > c->unlisted.ceiling);
     top_k_ties(self, c, stage);
 }
 

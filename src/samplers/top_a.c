@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // top_a (BlinkDL, RWKV): the candidates at least a * p0 * p0 likely, p0 being the likeliest's probability. The surer
 // the model, the fewer they are.
+#include "sample/listed.h"
 #include "sample/sampler.h"
 
 static const struct param params[] = {
@@ -39,7 +40,11 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     const struct value_params *const p = stage->params;
     const struct unlisted_sum s = unlisted_sum(c);
     const double a = p->value;
-    if (unlisted_cut_between(c, a / (s.listed + s.high), a / (s.listed + s.low), (size_t)p->min_keep))
+    double low = 1.0, high = 1.0; // of the largest weight
+    if (list_is_coarse(&c->unlisted))
+        listed_top(c, &low, &high);
+    if (unlisted_cut_between(c, a * low * low / (s.listed + s.high), a * high * high / (s.listed + s.low),
+                             (size_t)p->min_keep))
         cand_sort(c);
     else
         apply(self, c, stage);

@@ -2,6 +2,7 @@
 // xtc ("exclude top choices", p-e-w, text-generation-webui PR 6335): now and then drops every candidate that reaches
 // the threshold but the least likely of them.
 #include "kern/libm.h"
+#include "sample/listed.h"
 #include "sample/sampler.h"
 
 #include <inttypes.h>
@@ -76,10 +77,12 @@ static size_t count_top(struct cand *c, const struct xtc_params *p)
     const double at_low = (double)p->threshold * (s.listed + s.low), at_high = p->threshold * (s.listed + s.high);
     size_t low = 0, high = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const double w = libm_exp((double)cand_logit(c, i) - s.max);
-        low += w >= at_low;
-        high += w >= at_high;
+        const double x = (double)cand_logit(c, i) - s.max, off = listed_off(c, i);
+        low += libm_exp(x + off) >= at_low;
+        high += libm_exp(x - off) >= at_high;
     }
+    if (low == high && low >= 2 && list_is_coarse(&c->unlisted) && !listed_best_known(c, low - 1))
+        return SIZE_MAX;
     return low == high && at_low > libm_exp((double)c->unlisted.ceiling - s.max) ? low : SIZE_MAX;
 }
 

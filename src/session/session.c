@@ -295,9 +295,12 @@ void session_record_unlisted(struct session *q, const struct row *row, const str
         return;
     const bool carried = q->unknown & depends_on(q->recipe), exact = unlisted_exact(&c->unlisted) && !carried;
     // The shown weight of a complete list is 0. It is shown if something else is unknown.
-    res->record.partial = row->unlisted.partial || !exact;
+    res->record.partial = row->unlisted.partial || !exact || list_is_coarse(&c->unlisted);
     res->record.unlisted_weight = row->unlisted.weight;
     res->record.exact = exact;
+    const double within = exact ? listed_within(&c->unlisted) : INFINITY;
+    res->record.within = within < INFINITY ? within : NAN;
+    res->record.rounded = list_is_rounded(&c->unlisted);
     q->unknown |= HAD_LIST | (c->unlisted.draw_unsure || carried ? UNKNOWN_DRAWS : 0u) |
                   (c->unlisted.draw_unsure ? UNKNOWN_NUMBERS : 0u);
     if (!exact)

@@ -213,6 +213,8 @@ struct record {
     uint64_t file_row;  // number of the row in its file
 
     bool partial, exact;    // of a partial row: the outcome is that of the full row
+    bool rounded;           // the row is a list of rounded numbers
+    double within;          // if exact and rounded: how far a probability may be off; NaN: not known
     double unlisted_weight; // of a partial row: the weight of its unlisted tokens before the chain
 
     const struct row_draws *drawn; // with --draws, else NULL

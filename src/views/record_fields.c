@@ -46,6 +46,8 @@ static void unlisted_fields(const struct columns *c, const struct record *r)
     field_double(c->dest, "rest", r->error ? NAN : r->partial ? r->unlisted_weight : 0.0);
     if (field_begin(c->dest, "exact"))
         builder_string(&c->dest->text, r->error ? "" : !r->partial || r->exact ? "true" : "false");
+    if (!has_cells(c->dest) && r->rounded)
+        field_double(c->dest, "within", r->within);
 }
 
 void record_end(struct columns *c, const struct record *r)
