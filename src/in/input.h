@@ -81,14 +81,17 @@ struct place {
 
 // Facts about the numbers and texts of a row that its format knows, as bits.
 enum row_fact {
-    ROW_RAW = 1,             // they are of a raw file, which does not tell their type
-    ROW_MASKED = 2,          // a reply has a sampling mask, which is not read
-    ROW_TWO_NUMBERS = 4,     // a reply lists the chosen token with two numbers, of which the larger one counts
-    ROW_TEXTS = 8,           // config->texts holds texts of the row's tokens
-    ROW_ASIDE = 16,          // a reply has positions of its reasoning or refusal beside those of its content
-    ROW_IDS_UNUSED = 32,     // a reply has ids beside its tokens, but not as many
-    ROW_ONE_LIST = 64,       // arrays of ids and numbers side by side were read as one list
-    ROW_PROMPT_NUMBERS = 128 // the prompt of a reply has log-probabilities, but no lists: they are not read
+    ROW_RAW = 1,              // they are of a raw file, which does not tell their type
+    ROW_MASKED = 2,           // a reply has a sampling mask, which is not read
+    ROW_TWO_NUMBERS = 4,      // a reply lists the chosen token with two numbers, of which the larger one counts
+    ROW_TEXTS = 8,            // config->texts holds texts of the row's tokens
+    ROW_ASIDE = 16,           // a reply has positions of its reasoning or refusal beside those of its content
+    ROW_IDS_UNUSED = 32,      // a reply has ids beside its tokens, but not as many
+    ROW_ONE_LIST = 64,        // arrays of ids and numbers side by side were read as one list
+    ROW_PROMPT_NUMBERS = 128, // the prompt of a reply has log-probabilities, but no lists: they are not read
+    ROW_AFTER_SAMPLING = 256, // the probabilities are those that the server's own chain left
+    ROW_PROBABILITIES = 512,  // numbers named log-probabilities are read as probabilities
+    ROW_CHOSEN_IDS = 1024     // the list is one of tokens that the request named
 };
 
 // A row and what its format knows about it.

@@ -74,8 +74,8 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     return *found = true;
 }
 
-// Reads the tokens of a row. null is -inf; padding may have an id such as -1. A probability of 0 is one that was rounded
-// away: the token counts among the unlisted ones.
+// Reads the tokens of a row. null is -inf; padding may have an id such as -1. A probability of 0 was rounded away: the
+// token counts among the unlisted ones.
 static bool read_listed_tokens(struct json_lists *lists, const cJSON *ids, const cJSON *numbers, struct err *e)
 {
     const cJSON *id = ids->child, *number = numbers->child;

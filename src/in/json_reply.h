@@ -20,6 +20,8 @@ struct json_reply {
     size_t n_tokens, tokens_cap;
     struct sparse row;
     struct unit_fit unit; // of the numbers of its sequence so far
+    size_t longest;       // the largest length of a list of the reply so far
+    bool as_probs;        // the reply's numbers are probabilities, whatever their name
     struct builder bytes; // of one token
 
     // of the current piece of a reply

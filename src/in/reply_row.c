@@ -11,6 +11,22 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
+
+#define MASKED -9999.0f // vLLM writes this log-probability for -inf
+
+// Reads a number that is named a log-probability: below MASKED it is masked; of a reply of probabilities it is one.
+static void interpret(const struct json_reply *reply, const struct reply_position *p, struct reply_token *t)
+{
+    if (p->logits || t->probability || isnan(t->logit))
+        return;
+    if (t->logit <= MASKED) {
+        t->logit = -INFINITY;
+    } else if (reply->as_probs) {
+        t->logit = libm_logf(t->number);
+        t->probability = true;
+    }
+}
 
 // Reads the tokens of a position's list to reply->token.
 static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
@@ -29,14 +45,62 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
             return err_set(e, STATUS_DATA,
                            "position %zu of the reply: element %zu of its list is not a token with a probability",
                            p->index, n);
+        interpret(reply, p, &reply->token[n]);
         number = number ? number->next : NULL;
         reply->n_tokens++;
     }
     return true;
 }
 
-// Reads the chosen token of a position.
-static bool read_chosen(const struct reply_position *p, struct reply_token *chosen, struct err *e)
+// Returns whether the numbers of the reply, which are named log-probabilities, are probabilities: none is negative or
+// above 1, some is positive, and no list adds up to more than 1 but for rounding. llama-server of December 2024 and
+// cortex write so.
+static bool lists_probabilities(struct json_reply *reply)
+{
+    struct unit_fit fit = {0};
+    struct err e;
+    bool some = false;
+    for (const struct reply_position *p = reply->position; p < reply->position + reply->n; p++) {
+        double sum = 0.0;
+        if (!p->list || p->logits || !read_list(reply, p, &e))
+            continue;
+        for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++) {
+            if (t->probability || t->logit < 0.0f || t->logit > 1.0f)
+                return false;
+            unit_add(&fit, t->number);
+            some = some || t->number > 0.0f;
+            sum += (double)t->number;
+        }
+        if (fit.some && sum > 1.0 + 1e-6 + (double)reply->n_tokens * (double)unit_of(&fit).decimal)
+            return false;
+    }
+    return some;
+}
+
+// Returns whether the position lists tokens that the request named (vLLM's logprob_token_ids): the request says so, or
+// the ranks of the tokens do.
+static bool lists_named_ids(const struct json_reply *reply, const struct reply_position *p)
+{
+    const cJSON *const tree = reply->piece->tree, *value;
+    const cJSON *const asked = reply_path(tree, "request.logprob_token_ids request.body.logprob_token_ids");
+    const int n = cJSON_GetArraySize(p->list);
+    bool first = true;
+    if (cJSON_GetArraySize(asked) > 0)
+        return true;
+    const cJSON *const list = p->shape->form == TOKEN_COLUMNS ? NULL : p->list;
+    cJSON_ArrayForEach(value, list)
+    {
+        const cJSON *const rank = cJSON_IsObject(value) ? json_member(value, "rank") : NULL;
+        if (!first && cJSON_IsNumber(rank) && rank->valuedouble > (double)n) // the first one is the chosen token
+            return true;
+        first = false;
+    }
+    return false;
+}
+
+// Reads the chosen token of a position. A masked one is not known.
+static bool read_chosen(const struct json_reply *reply, const struct reply_position *p, struct reply_token *chosen,
+                        struct err *e)
 {
     *chosen = (struct reply_token){.id = -1, .logit = NAN};
     if (p->chosen && !(p->shape->form == TOKEN_STEPS || (p->numbers && !p->list)
@@ -50,6 +114,10 @@ static bool read_chosen(const struct reply_position *p, struct reply_token *chos
     if (!p->list && chosen->logit > 0.0f && !p->logits)
         return err_set(e, STATUS_DATA, "position %zu of the reply: its log-probability is %g, above 0", p->index,
                        (double)chosen->logit);
+    if (p->list) {
+        interpret(reply, p, chosen);
+        chosen->logit = chosen->logit == -INFINITY && chosen->number <= MASKED ? NAN : chosen->logit;
+    }
     return true;
 }
 
@@ -167,6 +235,24 @@ static float least_listed(const struct json_reply *reply, size_t chosen, size_t 
     return tied ? nextafterf(least, INFINITY) : least;
 }
 
+// Returns whether unlisted tokens may be likelier than the least listed one. A dict keyed by text has lost tokens if
+// several have its text, as those have that are no whole characters; it is then shorter than others, or has U+FFFD.
+static bool may_lack_tokens(struct json_reply *reply, const struct reply_position *p, size_t chosen, size_t listed)
+{
+    size_t below = 0;
+    bool broken = false;
+    if (!cJSON_IsObject(p->list) || p->shape->form == TOKEN_ID)
+        return false;
+    for (size_t i = 0; i < listed; i++) {
+        below += i != chosen && chosen < listed && reply->token[chosen].logit < reply->token[i].logit;
+        broken = broken || (reply->token[i].text && strstr(reply->token[i].text, "\xEF\xBF\xBD"));
+    }
+    const size_t n = listed > 1 && below == listed - 1 ? listed - 1 : listed; // without a chosen token from outside
+    const bool shorter = n < reply->longest;
+    reply->longest = shorter ? reply->longest : n;
+    return broken || shorter;
+}
+
 // Is it a token whose probability was rounded to 0? It is not masked, and counts among the unlisted tokens.
 static bool is_rounded_away(const struct reply_token *t) { return t->probability && t->number == 0.0f; }
 
@@ -194,9 +280,14 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     assert(reply->next < reply->n);
     const struct reply_position *const p = &reply->position[reply->next++];
     struct reply_token chosen;
+    if (reply->next == 1) {
+        reply->longest = p->fresh ? 0 : reply->longest;
+        reply->as_probs = false;
+        reply->as_probs = lists_probabilities(reply);
+    }
     if (p->fresh)
         r->place.first = reply->first = r->number;
-    if (!read_chosen(p, &chosen, e) || !check_list(reply, config, p, &chosen, e))
+    if (!read_chosen(reply, p, &chosen, e) || !check_list(reply, config, p, &chosen, e))
         return false;
     reply->n_tokens = 0;
     if (p->list && !read_list(reply, p, e))
@@ -211,11 +302,18 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen, &r->facts);
     if (config->ranks && !number_by_rank(reply, e))
         return false;
-    const struct list_unit unit = add_numbers(reply, p->fresh);
-    float least = least_listed(reply, at, listed);
+    struct list_unit unit = add_numbers(reply, p->fresh);
+    float least = may_lack_tokens(reply, p, at, listed) ? INFINITY : least_listed(reply, at, listed);
     bool some = false; // of the tokens is not rounded to 0
     for (size_t i = 0; i < reply->n_tokens; i++)
         some = some || !is_rounded_away(&reply->token[i]);
+    const bool after = !strncmp(p->shape->kind, "llama-server", 12) && reply->n_tokens && reply->token->probability &&
+                       !reply->as_probs;
+    const bool named = p->list && lists_named_ids(reply, p);
+    r->facts |=
+        (after ? ROW_AFTER_SAMPLING : 0u) | (named ? ROW_CHOSEN_IDS : 0u) | (reply->as_probs ? ROW_PROBABILITIES : 0u);
+    if (after || named)
+        unit.decimal = INFINITY;
     reply->row.n = 0;
     for (struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++)
         if (some && is_rounded_away(t))

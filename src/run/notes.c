@@ -17,6 +17,7 @@ enum run_note {
     NOTE_WIDTHS,
     NOTE_HISTORY,
     NOTE_LOGITS,
+    NOTE_GAPS,
     NOTE_FACTOR,
     NOTE_ZERO,
     NOTE_CLIPPED,
@@ -167,6 +168,11 @@ static const struct {
     {ROW_IDS_UNUSED,
      "%s: row %" PRIu64 " is of a reply with another number of ids than of tokens; the ids are not used"},
     {ROW_ONE_LIST, "%s: row %" PRIu64 ": an array of ids and one of numbers are read as the list of one position"},
+    {ROW_AFTER_SAMPLING, "%s: row %" PRIu64 " has the probabilities that the server's own chain left; --neutral shows "
+                         "them without another chain"},
+    {ROW_PROBABILITIES, "%s: row %" PRIu64 " lists log-probabilities from 0 to 1, which are read as probabilities"},
+    {ROW_CHOSEN_IDS,
+     "%s: row %" PRIu64 " lists tokens that the request named (logprob_token_ids), not the likeliest ones"},
     {ROW_PROMPT_NUMBERS,
      "%s: row %" PRIu64 " is of a reply whose prompt has log-probabilities without lists; they are not used"},
 };
@@ -179,6 +185,10 @@ static void note_reply(const struct job *j, unsigned *noted, const struct seen *
     for (unsigned i = 0; i < N_FACTS; i++)
         if (row->facts & fact_messages[i].fact && note_new(noted, NOTE_FACTS + i))
             message_note(fact_messages[i].format, row->file, row->in_file);
+    if (row->logits.unlisted.gaps && note_new(noted, NOTE_GAPS))
+        message_note("%s: row %" PRIu64 " lists masked tokens and not all of the probability: unlisted tokens may be "
+                     "likelier than listed ones",
+                     row->file, row->in_file);
     if (row->logits.unlisted.logits && note_new(noted, NOTE_LOGITS))
         message_note("%s: row %" PRIu64
                      " lists probabilities that add up to more than 1.02; the numbers are used as logits",
