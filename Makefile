@@ -85,7 +85,7 @@ WHOLE   := $(BUILD)/unit/variants_check
 EMBED   := $(BUILD)/unit/embed
 LIB     := $(CORE) $(BUILD)/lib/sampl.o
 PRESETS := $(wildcard samples/presets/*.preset)
-SCRIPTS := samples/ci samples/get samples/lib samples/live samples/scale samples/tune samples/vectors
+SCRIPTS := samples/audit samples/ci samples/get samples/lib samples/live samples/scale samples/tune samples/vectors
 SCRIPT_FILES := $(filter-out %/__pycache__,$(wildcard $(SCRIPTS:%=%/*)))
 SAMPLES := $(filter-out samples/presets $(SCRIPTS),$(wildcard samples/*))
 MAN     := $(wildcard man/*.[1357])

@@ -30,7 +30,7 @@ expected_files() {
         [ ! -e "$ROOT/build/explorer.html" ] || echo share/doc/sampl/explorer.html
         (cd "$ROOT/samples/presets" && printf 'share/sampl/presets/%s\n' *.preset)
         (cd "$ROOT/samples" && find . -maxdepth 1 -type f -printf 'share/sampl/samples/%P\n')
-        (cd "$ROOT/samples" && printf 'share/sampl/samples/%s\n' ci/* get/* lib/* live/* scale/* tune/* vectors/*)
+        (cd "$ROOT/samples" && printf 'share/sampl/samples/%s\n' audit/* ci/* get/* lib/* live/* scale/* tune/* vectors/*)
     } | grep -v '/__pycache__$' | sort
 }
 
@@ -42,7 +42,7 @@ expected_files() {
     same got want
     [ "$(find root -type f | wc -l)" -eq "$(wc -l <want)" ] # nothing outside the prefix
     # Programs and scripts have mode 755, other files 644.
-    (cd "$ROOT/samples" && printf '%s\n' "$BUILT/build/sampl" */*.sh get/*.py lib/*.py live/*.py vectors/*.py | sed 's,.*/,,; s/$/ 755/' | sort) >programs
+    (cd "$ROOT/samples" && printf '%s\n' "$BUILT/build/sampl" */*.sh audit/*.py get/*.py lib/*.py live/*.py vectors/*.py | sed 's,.*/,,; s/$/ 755/' | sort) >programs
     find root -type f -perm /111 -printf '%f %m\n' | sort >runnable
     same programs runnable
     [ "$(find root -type d ! -perm 755 | wc -l)" -eq 0 ]

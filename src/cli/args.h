@@ -66,6 +66,8 @@ struct args {
     int64_t expect_most; // differing rows that are listed
     const char *draws;   // a file of draws, or recorded; NULL: not given
     double tolerance, draws_p, most_lost;
+    const char *audit, *trusted; // ids as of --expect; NULL: not given
+    double audit_p, margin_clip, match_least, outside_most;
     const char *output_format; // NULL: not given
     const char *output;        // NULL: standard output
     bool line_buffered;

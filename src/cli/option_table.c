@@ -23,7 +23,7 @@ static bool set_against(const struct option_row *row, const char *value, struct 
 {
     const struct args *const a = args_of(t);
     if (a->against)
-        return err_set(e, STATUS_USAGE, "--against: '%s' follows '%s'; one second input can be compared", value,
+        return err_set(e, STATUS_USAGE, "--%s: '%s' follows '%s'; one second input can be compared", row->name, value,
                        a->against);
     return option_set_as(row, OPTION_TEXT, value, t, e);
 }
@@ -237,6 +237,36 @@ static const struct option_row others[] = {
      RULES(NEEDS("expect,draws")),
      .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
              "within which a difference is counted apart"},
+    {"audit", COMMON, .metavar = "LIST", TUNING, TEXT(audit),
+     RULES(EXCLUDES("expect,draws"), EXCLUDES("accept", .why = ": the claimed ids follow the rows"),
+           EXCLUDES("emit,diff,report,columns", .why = ": it prints a report of its own"),
+           EXCLUDES("dump-probs", .why = ": it prints a report of its own"),
+           EXCLUDES("trace", .why = ": it prints a report of its own"),
+           EXCLUDES("shard", .why = ": the tests of parts cannot be joined"),
+           EXCLUDES("against", .says = " reads the rows of a trusted run with --trusted-rows and --trusted"),
+           READS_INPUT()),
+     .help = "measure how well ids that another run claims fit the chain; LIST as in --expect"},
+    {"trusted", .metavar = "LIST", TUNING, TEXT(trusted),
+     RULES(NEEDS("audit"), EXCLUDES("vs,sweep"),
+           NEEDS("audit=recorded", .of = "recorded", .says = " needs --audit recorded, too"),
+           EXCLUDES("audit=recorded", .unless = "trusted=recorded", .says = " must be recorded, as --audit is"),
+           NEEDS("trusted-rows", .of = "recorded"), READS_INPUT()),
+     .help = "with --audit, compare with the ids of a run that is trusted; exit status 4 if they differ"},
+    {"trusted-rows", .metavar = "FILE", TUNING, TEXT(against), .set = set_against,
+     RULES(NEEDS("trusted"), READS_INPUT()),
+     .help = "rows of the trusted run; without it, those of the claimed ids"},
+    {"audit-p", .metavar = "P", TUNING, .def = "0.001", NUMBER(audit_p), .low = 1e-30, .high = 1,
+     RULES(NEEDS("trusted")),
+     .help = "probability with which --trusted finds a difference between equal runs"},
+    {"margin-clip", .metavar = "X", TUNING, .def = "0.5", NUMBER(margin_clip), .low = 1e-9, .high = FLT_MAX,
+     RULES(NEEDS("audit")),
+     .help = "largest margin that counts in the means of --audit; in logits"},
+    {"match-least", .metavar = "SHARE", TUNING, NUMBER(match_least), .high = 1,
+     RULES(NEEDS("audit")),
+     .help = "with --audit, exit status 4 if a smaller share of the ids matches"},
+    {"outside-most", .metavar = "SHARE", TUNING, NUMBER(outside_most), .high = 1,
+     RULES(NEEDS("audit")),
+     .help = "with --audit, exit status 4 if a larger share of the ids is outside the kept set"},
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, CHOICE(output_format),
      .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
      RULES(EXCLUDES("diff", .of = "html", .why = ": it is a page of the rows"),

@@ -274,8 +274,9 @@ static bool add_variants(struct variants *v, const struct args *base, struct err
         ok = read_sweep(&v->sweep[v->n_sweeps++], base->typed.options, base->sweeps.word[i], e);
     ok = ok && add_variant(v, base, &(struct spec){.name = "base", .name_len = 4, .options = ""}, false, 0, e) &&
          (!v->n_sweeps || add_product(v, base, &(struct spec){.name = "", .options = ""}, e));
-    if (ok && base->against)
-        ok = add_variant(v, base, &(struct spec){base->against, strlen(base->against), NULL, ""}, false, 0, e);
+    const char *const other = base->against ? base->against : base->trusted ? "trusted" : NULL;
+    if (ok && other)
+        ok = add_variant(v, base, &(struct spec){other, strlen(other), NULL, ""}, false, 0, e);
     for (size_t i = 0; ok && i < base->vs.n; i++) {
         const struct spec spec = name_by_file(read_spec(base->vs.word[i]), &base->vs);
         ok = add_product(v, base, &spec, e);
@@ -382,7 +383,7 @@ static bool make_recipes(struct variants *v, struct recipes *r, struct err *e)
         if (!v->recipe[i])
             return err_prefix(e, "variant '%.*s'", VARIANT_NAME(&v->of[i]));
     }
-    if (!v->of[0].args.against)
+    if (!v->of[0].args.against && !v->of[0].args.trusted)
         note_same_chains(v);
     return true;
 }

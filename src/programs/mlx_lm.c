@@ -10,7 +10,7 @@ static const struct engine mlx = {
     .ranges = {{"top-k", 0, INFINITY, false, "0 and above"}, {"min-p", 0, 1, false, "0 to 1"}},
     .options = "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,repeat-last-n,logit-bias,"
                "grammar-first",
-    .first_options = ENGINE_GRAMMAR,
+    .first_options = ENGINE_GRAMMAR, .not_replayed = "MLX",
     .stage = {{&sampler_logit_bias}, {&sampler_penalties_window}, {&sampler_log_softmax},
               {&sampler_greedy, ENGINE_COLD}, {&sampler_top_p_log, ENGINE_HOT}, {&sampler_min_p_log, ENGINE_HOT},
               {&sampler_top_k_id, ENGINE_HOT}, {&sampler_scale_wide, ENGINE_HOT}, {&sampler_dist, ENGINE_HOT}}};

@@ -13,7 +13,7 @@ static const struct engine transformers = {
                {"typical", 0, 1, true, "above 0, up to 1"}},
     .options = "temp,top-k,top-p,min-p,typical,top-h,epsilon-cutoff,eta-cutoff,repeat-penalty,encoder-repeat-penalty,"
                "no-repeat-ngram,logit-bias,bad-word-tokens,min-tokens,eog-tokens,grammar-first",
-    .first_options = ENGINE_GRAMMAR, .wide_seed = true,
+    .first_options = ENGINE_GRAMMAR, .wide_seed = true, .not_replayed = "CUDA",
     .stage = {{&sampler_logit_bias}, {&sampler_encoder_penalty_wide}, {&sampler_penalties},
               {&sampler_no_repeat_ngram_any}, {&sampler_bans_bad_words}, {&sampler_greedy, ENGINE_COLD},
               {&sampler_temperature, ENGINE_HOT}, {&sampler_top_h_ties, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},

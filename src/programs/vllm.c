@@ -25,6 +25,7 @@ static void adjust_vllm(const struct catalog *c, double *value)
 static const struct engine vllm = {
     "vllm", .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
     .options = VLLM_OPTIONS, .first_options = ENGINE_GRAMMAR, .adjust = adjust_vllm, .wide_seed = true,
+    .not_replayed = "CUDA",
     .stage = {{&sampler_bans_output}, {&sampler_logit_bias}, {&sampler_penalties_vllm}, {&sampler_greedy, ENGINE_COLD},
               {&sampler_temperature, ENGINE_HOT}, {&sampler_min_p_prob, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},
               {&sampler_top_p_rising_f32, ENGINE_HOT}, {&sampler_draw_exp, ENGINE_HOT}}};

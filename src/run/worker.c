@@ -92,15 +92,17 @@ static bool apply_notes(const struct job *j, struct sessions *s, struct session 
 }
 
 // The token that follows a row, if that is known beforehand; else -1. An error is the row's own.
-static bool known_token(const struct job *j, const struct session *q, const struct input_row *row, int64_t *token,
-                        struct err *e)
+static bool known_token(const struct job *j, size_t variant, const struct session *q, const struct input_row *row,
+                        int64_t *token, struct err *e)
 {
-    const bool shown = row->place.use == ROW_SHOWN;
-    if (job_expects_recorded(j) && row->recorded < 0)
-        return err_set(e, STATUS_DATA, "--expect recorded: the input records no tokens");
-    if (job_expects(j) && !job_expects_recorded(j) && shown && row->index >= j->expect.n)
-        return err_set(e, STATUS_DATA, "--expect has no token for this row: the list ends after %zu", j->expect.n);
-    *token = row->forced;
+    const bool shown = row->place.use == ROW_SHOWN, recorded = job_claims_recorded(j);
+    const struct ids *const claimed = job_claimed(j, variant);
+    const char *const option = job_claim_option(j, variant);
+    if (recorded && row->recorded < 0)
+        return err_set(e, STATUS_DATA, "%s recorded: the input records no tokens", option);
+    if (job_has_claims(j) && !recorded && shown && row->index >= claimed->n)
+        return err_set(e, STATUS_DATA, "%s has no token for this row: the list ends after %zu", option, claimed->n);
+    *token = j->args->audit ? -1 : row->forced; // a claimed token follows its row
     if (*token >= 0)
         return in_vocabulary(&(uint32_t){(uint32_t)*token}, 1, token_limit(q, row), "accept", e);
     switch (j->follows) {
@@ -110,11 +112,11 @@ static bool known_token(const struct job *j, const struct session *q, const stru
         *token = row->recorded;
         return *token >= 0 || err_set(e, STATUS_DATA, "--%s recorded: the input records no tokens",
                                       j->args->accept ? "accept" : "draws");
-    case FOLLOWS_EXPECT:
-        if (!shown || j->expect.id[row->index] == VOCAB_NONE)
+    case FOLLOWS_CLAIMED:
+        if (!shown || claimed->id[row->index] == VOCAB_NONE)
             break;
-        *token = j->expect.id[row->index];
-        return in_vocabulary(&j->expect.id[row->index], 1, token_limit(q, row), "--expect", e);
+        *token = claimed->id[row->index];
+        return in_vocabulary(&claimed->id[row->index], 1, token_limit(q, row), option, e);
     case FOLLOWS_ACCEPT:
         if (row->number >= j->accept.n)
             return err_set(e, STATUS_DATA, "--accept has no token for this row: the list ends after %zu", j->accept.n);
@@ -196,11 +198,11 @@ static bool pass_over(struct session *q, struct result *res, bool bad)
 }
 
 // Makes a sequence ready for a row. *known is the token that follows the row, or -1.
-static bool prepare(const struct job *j, struct sessions *s, struct session *q, const struct input_row *row,
-                    int64_t *known, struct result *res)
+static bool prepare(const struct job *j, size_t variant, struct sessions *s, struct session *q,
+                    const struct input_row *row, int64_t *known, struct result *res)
 {
     struct err late;
-    if (!apply_notes(j, s, q, row, &res->e) || !known_token(j, q, row, known, row->bad ? &late : &res->e)) {
+    if (!apply_notes(j, s, q, row, &res->e) || !known_token(j, variant, q, row, known, row->bad ? &late : &res->e)) {
         res->bad = row->bad || res->e.status == STATUS_DATA;
         return false;
     }
@@ -290,7 +292,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
         session_appear(s, q);
     if (!q->begun && row->may_change)
         chain_remember(q->chain);
-    const bool ready = prepare(w->job, s, q, row, &token, res);
+    const bool ready = prepare(w->job, variant, s, q, row, &token, res);
     if (!(here && ready) && !left_out)
         chain_skip(q->chain, 1, ready && !row->bad ? row_vocab(&row->logits) : 0);
     res->ok = ready && (!here || sample(w, q, row, token, res));

@@ -64,6 +64,8 @@ const struct noised *cand_noise_of(const struct cand *c, uint32_t id)
     return at < end ? &c->store->noised[at] : NULL;
 }
 
+const struct noised *cand_noises(const struct cand *c) { return c->store->has_noise ? c->store->noised : NULL; }
+
 // ---- a row
 
 // Makes room for n candidates in every array, so that nothing fails later. All arrays are parts of one piece of memory,

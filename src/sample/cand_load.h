@@ -30,4 +30,7 @@ size_t cand_row_place(const struct cand *c, uint32_t id);
 // noise, or the token was removed.
 const struct noised *cand_noise_of(const struct cand *c, uint32_t id);
 
+// Returns the noise of every candidate, [n], under the same conditions.
+const struct noised *cand_noises(const struct cand *c);
+
 #endif

@@ -37,6 +37,13 @@ bool stage_enabled(const struct stage *stage)
     return sampler_runs_with(s, first) && (!s->enabled || s->enabled(stage));
 }
 
+bool stage_is_greedy(const struct stage *stage)
+{
+    const struct sampler *const s = stage->sampler;
+    return stage_enabled(stage) && ((s->temperature && s->temperature(stage) == 0.0) ||
+                                    (s->limits == LIMITS_RANK && stage_first(stage) == 1.0));
+}
+
 bool stage_always(const struct stage *stage) { return true; }
 
 void reset_rng(void *self, const struct stage *stage, uint64_t seed) { rng_seed(self, (uint32_t)seed); }

@@ -116,6 +116,15 @@ struct row_measure {
     const char *name, *help;
 };
 
+// How a selector that adds noise compares the candidates.
+enum selection {
+    SELECTS_OTHERWISE, // without noise
+    SELECTS_LOGIT,     // the largest logit + T * noise wins: the selector multiplies the noise by the temperature
+    SELECTS_SCORE,     // the largest logit / T + noise wins
+    SELECTS_PLACE,     // the largest ln p + noise wins; in a sorted list, the noise belongs to the place, not the token
+    SELECTS_QUOTIENT,  // the largest p / noise wins
+};
+
 // A sampler with its parameters, as a chain runs it.
 struct stage {
     const struct sampler *sampler;
@@ -198,10 +207,11 @@ struct sampler {
     // or its outcome depends on them; or it writes ln p, so that no later stage sees them.
     enum { IGNORES_SCALE, READS_LOGITS, WRITES_LOGPROBS } scale;
 
-    bool needs_two;      // a single candidate stays as it is: apply is not called
-    bool takes_deferred; // works on candidates as cand_defer leaves them
-    bool selector;       // sets chosen and chosen_p, and ends the chain
-    enum handing hands;  // for traces
+    bool needs_two;         // a single candidate stays as it is: apply is not called
+    bool takes_deferred;    // works on candidates as cand_defer leaves them
+    bool selector;          // sets chosen and chosen_p, and ends the chain
+    enum selection selects; // of a selector with cand_noised: what its values are
+    enum handing hands;     // for traces
 
     // ---- what it remembers
 
@@ -245,6 +255,10 @@ struct sampler {
 
     enum limit_kind limits; // the first parameter says what it keeps
 
+    // Returns the number by which the stage divides every logit; 0: it leaves only the largest logit; NaN: the number
+    // depends on the row. NULL: the stage does not divide.
+    double (*temperature)(const struct stage *stage);
+
     // Returns the distance of a candidate from the limit that the stage computes of its candidates (sample/compared.h).
     // NULL: the limit is the first parameter, or is not known.
     double (*distance)(const struct stage *stage, const struct compared *of);
@@ -279,6 +293,9 @@ double stage_first(const struct stage *stage);
 
 // Returns whether a stage changes anything, with its parameters.
 bool stage_enabled(const struct stage *stage);
+
+// Returns whether a stage leaves only the largest logit: its choice needs no draw.
+bool stage_is_greedy(const struct stage *stage);
 
 // A needs_rows or by_chance that is true with any parameters.
 bool stage_always(const struct stage *stage);

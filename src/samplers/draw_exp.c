@@ -72,6 +72,7 @@ static void skip(void *self, uint64_t rows, uint64_t width) { rng_discard(self, 
 
 const struct sampler sampler_draw_exp = {.name = "draw_exp",
                                          .selector = true,
+                                         .selects = SELECTS_QUOTIENT,
                                          RNG_STATE,
                                          .skips_by_width = true,
                                          .apply = apply,

@@ -43,6 +43,7 @@ struct engine {
     bool wide_seed;          // a seed has 64 bits, and only -1 is a random one
     bool ignores_unknown;    // accepted tokens outside the vocabulary are ignored; elsewhere they are errors
     bool seeds_each;         // the k-th sequence, from 0, is seeded with seed + k, unless its params name a seed
+    const char *not_replayed; // the runs whose generator sampl does not have; NULL: it has all
     struct engine_stage {
         const struct sampler *sampler; // NULL after the last
         unsigned when;

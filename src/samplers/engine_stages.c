@@ -76,7 +76,7 @@ const struct sampler sampler_sort = {
 #define SCALE(NAME, ROWS, VARIANT)                                                                        \
     {                                                                                                     \
         .name = (NAME), .variant = (VARIANT), PARAMS(ROWS, engine_stage_params), .runs = {OTHER_THAN, 1}, \
-        .apply = scale, .partial = {                                                                      \
+        .temperature = stage_first, .apply = scale, .partial = {                                          \
             divide_partial                                                                                \
         }                                                                                                 \
     }

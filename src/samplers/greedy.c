@@ -12,8 +12,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     c->chosen_p = c->p[0];
 }
 
+static double temperature(const struct stage *stage) { return 0.0; }
+
 const struct sampler sampler_greedy = {.name = "greedy",
                                        .selector = true,
+                                       .temperature = temperature,
                                        .apply = apply,
                                        .distance = compares_best,
                                        .partial = {keep_best_partial, stage_always, 1}};

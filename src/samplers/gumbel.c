@@ -115,6 +115,7 @@ const struct sampler sampler_gumbel = {.name = "gumbel",
                                        PARAMS(params, value_params),
                                        .size = sizeof(uint32_t),
                                        .selector = true,
+                                       .selects = SELECTS_LOGIT,
                                        .scale = READS_LOGITS,
                                        .apply = apply,
                                        .reset = reset};

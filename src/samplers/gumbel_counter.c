@@ -188,11 +188,11 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
 
 static void reset(void *self, const struct stage *stage, uint64_t seed) { memcpy(self, &seed, sizeof seed); }
 
-#define GUMBEL(NAME, APPLY)                                                                                       \
-    {                                                                                                             \
-        .name = (NAME), .selector = true, .size = sizeof(uint64_t), .apply = (APPLY), .partial = {apply_partial}, \
-        .reset = reset                                                                                            \
+#define GUMBEL(NAME, SELECTS, APPLY)                                                                        \
+    {                                                                                                       \
+        .name = (NAME), .selector = true, .selects = (SELECTS), .size = sizeof(uint64_t), .apply = (APPLY), \
+        .partial = {apply_partial}, .reset = reset                                                          \
     }
 
-const struct sampler sampler_gumbel_philox = GUMBEL("gumbel_philox", gumbel_philox);
-const struct sampler sampler_gumbel_murmur = GUMBEL("gumbel_murmur", gumbel_murmur);
+const struct sampler sampler_gumbel_philox = GUMBEL("gumbel_philox", SELECTS_SCORE, gumbel_philox);
+const struct sampler sampler_gumbel_murmur = GUMBEL("gumbel_murmur", SELECTS_PLACE, gumbel_murmur);

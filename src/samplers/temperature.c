@@ -26,6 +26,14 @@ static bool enabled(const struct stage *stage)
     return p->range > 0.0f || p->temp != 1.0f;
 }
 
+static double temperature(const struct stage *stage)
+{
+    const struct temperature_params *const p = stage->params;
+    if (p->range > 0.0f)
+        return NAN;
+    return p->temp > 0.0f ? (double)p->temp : 0.0;
+}
+
 // A negative exponent of dynatemp can make the temperature infinite. All quotients are then equal, but -inf becomes
 // NaN.
 static void divide_all(const struct kern *kern, float *x, size_t n, const void *temp)
@@ -110,6 +118,7 @@ const struct sampler sampler_temperature = {.name = "temperature",
                                             PARAMS(params, temperature_params),
                                             .takes_deferred = true,
                                             .enabled = enabled,
+                                            .temperature = temperature,
                                             .apply = apply,
                                             .distance = distance,
                                             .partial = {partial, ends_partial}};

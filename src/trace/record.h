@@ -161,6 +161,25 @@ struct expected {
     double wanted_value, chosen_value; // if noisy: their values; the largest value wins
 };
 
+// Where a claimed token is: in the kept set, or outside. Greedy: in what the greedy stage is handed.
+enum claim_place {
+    PLACE_UNKNOWN, // a list does not tell
+    PLACE_OUTSIDE,
+    PLACE_INSIDE,
+};
+
+// How near the chain was to choosing a claimed token (trace/audit.h).
+struct audited {
+    uint32_t id;            // the claimed token; VOCAB_NONE: none, and the other members are not set
+    bool match;             // the chain chooses it
+    enum claim_place place; // of the token
+    double prob;            // of the token after the chain; NaN: not known
+    double margin;          // 0: match; NaN: outside, or not known
+    double below;  // outside: by how much its logit is below the least one of the kept set, where it was removed;
+                   // NaN: inside, masked or not known
+    double chance; // the sum of p squared: the probability that another seed chooses what this one chooses
+};
+
 enum { FOLLOWED_MOST = 48 };
 
 // A token whose probability a page shows after every stage.
@@ -233,6 +252,7 @@ struct result {
     double pair[PAIR_COUNT];    // if variants are compared
     struct agreement agreement; // with --report: of the raw rows
     struct expected expected;   // id is set from outside
+    struct audited audited;     // likewise
     const struct log *log;      // if the rows come alone, and until the next one: of the row, see job_compares_numbers
     const struct cand *cand;
     bool ok;

@@ -22,7 +22,7 @@ static struct fault watch(const void *self, const struct input_row *row, struct 
     res->cand = c;
     *x = (struct expected){.id = VOCAB_NONE, .draw = NAN, .margin = INFINITY};
     if (job_expects(j))
-        x->id = job_expects_recorded(j) ? (uint32_t)row->recorded : j->expect.id[row->index];
+        x->id = job_claims_recorded(j) ? (uint32_t)row->recorded : job_claimed(j, 0)->id[row->index];
     if (x->id != VOCAB_NONE)
         trace_expected(l, c, x);
     return fault_none();
@@ -352,8 +352,8 @@ static void list_differing(struct expect *v, const struct result *res, enum hint
     field_int(d, "row", (int64_t)r->row);
     field_int(d, "index", (int64_t)v->rows);
     if (!res->ok) {
-        if (!v->in && v->rows < v->job->expect.n)
-            field_int(d, "expected", v->job->expect.id[v->rows]);
+        if (!v->in && v->rows < v->job->claimed[0].n)
+            field_int(d, "expected", v->job->claimed[0].id[v->rows]);
         field_double(d, "id", NAN);
         field_text(d, "error", r->error, true);
     } else {
@@ -399,7 +399,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct expect *const v = self;
     const struct result *const res = s->result;
-    const struct ids *const ids = &v->job->expect;
+    const struct ids *const ids = &v->job->claimed[0];
     bool nothing = v->rows < ids->n && ids->id[v->rows] == VOCAB_NONE;
     const char *stage = NULL;
     enum hint hint = HINT_NONE;
@@ -420,8 +420,8 @@ static bool check_end(struct expect *v, struct err *e)
     const struct job *const j = v->job;
     struct input_row r = {0};
     bool end = true;
-    if (job_expects(j) && j->expect.n > v->rows)
-        return err_set(e, STATUS_DATA, "--expect names %zu tokens, the run has only %" PRIu64 " rows", j->expect.n,
+    if (job_expects(j) && j->claimed[0].n > v->rows)
+        return err_set(e, STATUS_DATA, "--expect names %zu tokens, the run has only %" PRIu64 " rows", j->claimed[0].n,
                        v->rows);
     if (v->in && !input_next(v->in, 0, &r, &end, e) && !r.bad)
         return err_prefix(e, "--expect");

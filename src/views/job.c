@@ -12,7 +12,8 @@ void job_free(struct job *j)
     free(j->rows.range);
     free(j->prompt.id);
     free(j->accept.id);
-    free(j->expect.id);
+    free(j->claimed[0].id);
+    free(j->claimed[1].id);
     id_file_free(&j->draws);
 }
 
@@ -38,7 +39,7 @@ static enum carry job_carry(const struct job *j, const struct recipe *recipe, bo
 {
     size_t stage = 0;
     const bool known = j->follows != FOLLOWS_CHOSEN &&
-                       ((inside && shows_from_first(j) && names_all(&j->expect)) || j->follows != FOLLOWS_EXPECT);
+                       ((inside && shows_from_first(j) && names_all(&j->claimed[0])) || j->follows != FOLLOWS_CLAIMED);
     enum carry carry = stages_carry(recipe->stage, recipe->n_stages, &stage);
     *name = recipe->stage[stage].sampler->name;
     if (recipe_budget(recipe) && carry == CARRY_NOTHING) {
@@ -187,29 +188,30 @@ const struct row_measure *job_measures(const struct job *j)
     return measures;
 }
 
-// Reads the ids of --expect: those of a list or, if the value is none, of a file with that name, or of @FILE. Recorded
-// ones come with the rows.
-static bool read_expected_ids(struct job *j, struct err *e)
+// Reads the ids that are claimed: those of a list or, if the value is none, of a file with that name, or of @FILE.
+// Recorded ones come with the rows.
+static bool read_claims(struct job *j, size_t variant, struct err *e)
 {
-    const char *const given = j->args->expect;
+    const char *const given = job_claims(j, variant), *const option = job_claim_option(j, variant);
+    struct ids *const to = &j->claimed[variant];
     struct id_file f = {0};
     struct err why = {0};
-    if (job_expects_recorded(j))
+    if (!given || args_recorded(given))
         return true;
     const bool file = *given == '@';
-    if (!file && value_ids("expect", given, -1, &j->expect, e))
+    if (!file && value_ids(option + 2, given, -1, to, e))
         return true;
     if (!file && e->status != STATUS_USAGE)
         return false;
     const bool ok = id_file_read(&f, given + file, -1, &why);
     free(f.end);
-    free(j->expect.id);
-    j->expect = (struct ids){f.id, f.n, f.cap};
-    if (!ok && why.status == STATUS_DATA)
+    free(to->id);
+    *to = (struct ids){f.id, f.n, f.cap};
+    if (!ok && why.status == STATUS_DATA && j->args->expect)
         err_set(e, STATUS_USAGE, "--expect: %s; rows of numbers need --emit probs, logprobs or logits", why.text);
-    else if (!ok && file) {
+    else if (!ok && (file || why.status == STATUS_DATA)) {
         *e = why;
-        err_prefix(e, "--expect");
+        err_prefix(e, "%s", option);
     }
     return ok; // without @, a file that cannot be opened was meant as a list
 }
@@ -230,16 +232,16 @@ static enum follows what_follows(const struct job *j)
     const struct args *const a = j->args;
     if (a->accept && !args_recorded(a->accept))
         return FOLLOWS_ACCEPT;
-    if (a->accept || job_draws_recorded(j) || job_expects_recorded(j))
+    if (a->accept || job_draws_recorded(j) || job_claims_recorded(j))
         return FOLLOWS_RECORDED;
-    return job_expects(j) ? FOLLOWS_EXPECT : FOLLOWS_CHOSEN;
+    return job_has_claims(j) ? FOLLOWS_CLAIMED : FOLLOWS_CHOSEN;
 }
 
 bool job_init(struct job *j, struct err *e)
 {
     const struct args *const a = j->args;
     j->follows = what_follows(j);
-    if (!value_rows("rows", a->rows, &j->rows, e) || (job_expects(j) && !read_expected_ids(j, e)) ||
+    if (!value_rows("rows", a->rows, &j->rows, e) || !read_claims(j, 0, e) || (a->trusted && !read_claims(j, 1, e)) ||
         (a->prompt && !value_ids("prompt-tokens", a->prompt, 0, &j->prompt, e)) ||
         (j->follows == FOLLOWS_ACCEPT && !value_ids("accept", a->accept, 0, &j->accept, e)) || !read_draws(j, e))
         return false;

@@ -48,7 +48,7 @@ enum recorded {
 };
 
 // Where the token that follows a row comes from, unless the row itself names it.
-enum follows { FOLLOWS_CHOSEN, FOLLOWS_ACCEPT, FOLLOWS_RECORDED, FOLLOWS_EXPECT };
+enum follows { FOLLOWS_CHOSEN, FOLLOWS_ACCEPT, FOLLOWS_RECORDED, FOLLOWS_CLAIMED };
 
 enum { PAGE_CANDIDATES = 8 }; // that a page shows of each row, unless another number is asked for
 
@@ -61,11 +61,12 @@ struct job {
     const struct view *view; // that writes the rows, and watches the workers
 
     // set by job_init
-    struct rows rows;     // the rows to show
-    struct ids prompt;    // accepted before a sequence's first row, unless the row has a prompt of its own
-    struct ids accept;    // with --accept: the i-th token follows row i
-    struct ids expect;    // with --expect of ids that are not recorded: the i-th is expected of the i-th row shown;
-                          // VOCAB_NONE: none, because the row is bad
+    struct rows rows;  // the rows to show
+    struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
+    struct ids accept; // with --accept: the i-th token follows row i
+    // With --expect of ids or --audit, unless they are recorded: the i-th is claimed of the i-th row shown; VOCAB_NONE: none,
+    // because the row is bad. claimed[1]: those of --trusted, which the second chain has
+    struct ids claimed[2];
     struct id_file draws; // with --draws FILE: line i has the draws of row i
     enum follows follows;
 
@@ -105,6 +106,28 @@ bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct
 static inline bool job_expects(const struct job *j) { return j->args->expect && !emit_distribution(j->args->emit); }
 static inline bool job_compares_numbers(const struct job *j) { return j->args->expect && !job_expects(j); }
 
+// Returns whether a token is claimed of each row, and where the claims come from: the value of --expect or --audit; of --trusted for the
+// second chain; NULL: none are made.
+static inline bool job_has_claims(const struct job *j) { return job_expects(j) || j->args->audit; }
+static inline const char *job_claims(const struct job *j, size_t variant)
+{
+    if (j->args->audit)
+        return variant && j->args->trusted ? j->args->trusted : j->args->audit;
+    return job_expects(j) ? j->args->expect : NULL;
+}
+
+// Returns the ids that are claimed, for the chain of a variant.
+static inline const struct ids *job_claimed(const struct job *j, size_t variant)
+{
+    return &j->claimed[variant && j->args->trusted];
+}
+
+// The option that makes the claims, for messages.
+static inline const char *job_claim_option(const struct job *j, size_t variant)
+{
+    return !j->args->audit ? "--expect" : variant && j->args->trusted ? "--trusted" : "--audit";
+}
+
 // Returns whether rows of the longer run come before this part. Also true if the part holds no row.
 bool job_is_later_part(const struct args *a);
 
@@ -114,11 +137,8 @@ static inline bool job_accepts(const struct job *j) { return j->args->accept; }
 // Returns whether the draws that --draws tests are those that the input records.
 static inline bool job_draws_recorded(const struct job *j) { return args_recorded(j->args->draws); }
 
-// Returns whether the ids that --expect compares with are those that the input records.
-static inline bool job_expects_recorded(const struct job *j)
-{
-    return job_expects(j) && args_recorded(j->args->expect);
-}
+// Returns whether the ids that are claimed are those that the input records? Those of --audit and --trusted are, or are not, together.
+static inline bool job_claims_recorded(const struct job *j) { return args_recorded(job_claims(j, 0)); }
 
 // Returns how many candidates of a row are shown; 0: all.
 static inline size_t job_list_most(const struct job *j)

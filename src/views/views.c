@@ -3,9 +3,9 @@
 #include "cli/option_rules.h"
 #include "views/view.h"
 
-extern const struct view view_draws, view_expect, view_page, view_page_by_chain, view_report, view_diff, view_worst,
-    view_statistics, view_candidates, view_table, view_texts_by_chain, view_ids_by_chain, view_distributions,
-    view_lists, view_records, view_stats;
+extern const struct view view_audit, view_draws, view_expect, view_page, view_page_by_chain, view_report, view_diff,
+    view_worst, view_statistics, view_candidates, view_table, view_texts_by_chain, view_ids_by_chain,
+    view_distributions, view_lists, view_records, view_stats;
 
 size_t views_choose(const struct args *a, bool several, const struct view *view[VIEWS_MOST])
 {
@@ -16,6 +16,7 @@ size_t views_choose(const struct args *a, bool several, const struct view *view[
         const struct view *view;
     } list[] = {
         {a->draws, &view_draws},
+        {a->audit, &view_audit},
         {a->expect, &view_expect},
         {a->report, &view_report},
         {a->diff > 0, &view_worst},
