@@ -156,3 +156,29 @@ END
         jq -c '[.acceptance, .acceptance_equal, .accepted["1"], .accepted["2"], .accepted["3"]] | map(if . then . * 1000 | round else . end)' >got
     [ "$(cat got)" = '[875,625,875,1000,null]' ]
 }
+
+@test "--emit residual is max(p - q, 0) divided by its sum, also where rows list other tokens, and p where both are equal" {
+    need_numpy
+    sampl -n 4096 --samplers temperature --temp 1.5 --emit logits -O f32 "$AUSTEN" >q.f32
+    sampl -n 4096 --neutral --emit logits -O f32 "$AUSTEN" >p.f32
+    local chain n=0
+    for chain in --neutral '--top-k 40 --temp 0.7' '--samplers top_p --top-p 0.9'; do
+        # shellcheck disable=SC2086
+        {
+            sampl -n 4096 -f f32 $chain --emit probs -O f32 p.f32 >p
+            sampl -n 4096 -f f32 $chain --emit probs -O f32 q.f32 >q
+            sampl -n 4096 -f f32 $chain --emit residual -O f32 --against q.f32 p.f32 >r
+            sampl -n 4096 -f f32 $chain --emit residual -O f32 --against p.f32 p.f32 >same
+        }
+        /usr/bin/python3 -c 'import numpy as np
+p, q, r, same = (np.fromfile(name, np.float32).astype(float).reshape(-1, 4096) for name in ("p", "q", "r", "same"))
+want = np.maximum(p - q, 0)
+total = want.sum(1, keepdims=True)
+clear = total[:, 0] > 1e-3
+want = np.where(total == 0, p, want / np.where(total == 0, 1, total))
+assert len(p) == 256 and clear.sum() > 100 and abs(want - r)[clear].max() < 1e-4 and abs(r.sum(1) - 1).max() < 1e-5 and abs(p - same).max() < 1e-7'
+        n=$((n + 1))
+    done
+    [ "$n" = 3 ]
+    [ "$(sampl -n 3 --neutral --emit residual -O text --against <(echo '[0,0,-1e30]') <<<'[0,-1e30,0]')" = '0 0 1' ]
+}

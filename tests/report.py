@@ -84,7 +84,7 @@ for k in 5, 10:
 draft, target = np.exp(log_softmax(chain_base[:, :width])), np.exp(log_softmax(chain_other[:, :width]))
 rate = np.minimum(draft, target).sum(1)
 want["acceptance"], want["acceptance_equal"] = rate.mean(), (draft * target).sum(1).mean()
-want["acceptance_greedy"] = target[at, draft.argmax(1)].mean()
+want["acceptance_greedy"] = draft[at, target.argmax(1)].mean()
 want["accepted"] = {str(k): np.mean([np.cumprod(rate[i:i + k]).sum() for i in range(n - k + 1)]) if n >= k else None for k in range(1, 9)}
 
 

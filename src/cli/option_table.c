@@ -133,7 +133,7 @@ bool args_set(struct args *a, const struct option_row *row, const char *value, c
 #define WORDS(member)  .repeats = true, AT(member), .set = set_word
 
 #define VARIANTS        "vs,sweep,against"
-#define NOT_IDS         "score,text,stats,probs,logprobs,logits,list"
+#define NOT_IDS         "score,text,stats,probs,logprobs,logits,list,residual"
 #define NO_OTHER_FORMAT " of variants has no other format"
 #define OF_THE_TABLE    " is for the table of --vs, --sweep or --against"
 #define OF_VARIANTS     EXCLUDES("print-chain,print-grammar", .as = "--vs, --sweep and --against")
@@ -198,15 +198,16 @@ static const struct option_row others[] = {
                                                                               "for the larger model"},
 
     {"emit", COMMON, .metavar = "WHAT", OUT, .def = "ids", INDEX(emit), .set = set_emit,
-     .choices = "ids,score,text,stats,probs,logprobs,logits,list",
+     .choices = "ids,score,text,stats,probs,logprobs,logits,list,residual",
      RULES(EXCLUDES("dump-probs", .of = NOT_IDS), EXCLUDES("trace", .of = NOT_IDS),
            EXCLUDES(VARIANTS, .of = "score,probs,logprobs,logits,list",
                     .says = ": variants have ids, text, stats or the table"),
            EXCLUDES(VARIANTS, .of = "ids", .unless = "output-format=text|tsv", .says = NO_OTHER_FORMAT),
            EXCLUDES(VARIANTS, .of = "text", .unless = "output-format=text", .says = NO_OTHER_FORMAT),
-           NEEDS("accept", .of = "score", .says = " needs --accept, the tokens to be scored")),
+           NEEDS("accept", .of = "score", .says = " needs --accept, the tokens to be scored"),
+           NEEDS("against", .of = "residual", .why = ": the distribution of the drafts")),
      .help = "output for each row; score needs --accept, text needs --vocab; list=N: the N best logits, and the size "
-             "of the tail"},
+             "of the tail; residual needs --against: what is drawn where a draft is rejected"},
     {"dump-probs", COMMON, .metavar = "[=N]", OUT, SWITCH(dump), .high = INT32_MAX,
      .help = "print the N best candidates of each row; all without N"},
     {"trace", COMMON, .metavar = "[=N]", OUT, .flag = true, SWITCH(trace), .high = INT32_MAX,
@@ -218,7 +219,7 @@ static const struct option_row others[] = {
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
     {"expect", COMMON, .metavar = "LIST", TUNING, TEXT(expect),
      RULES(EXCLUDES(VARIANTS), NEEDS("seed", .why = ": without a seed each run chooses other tokens"),
-           EXCLUDES("emit=score|text|stats|list", .says = " compares ids, probs, logprobs or logits, not --emit %s"),
+           EXCLUDES("emit=score|text|stats|list|residual", .says = " compares ids, probs, logprobs or logits, not --emit %s"),
            OWN_REPORT, READS_INPUT()),
      .help = "compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, "
              "logprobs or logits the file has rows of numbers"},
@@ -270,8 +271,8 @@ static const struct option_row others[] = {
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, CHOICE(output_format),
      .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
      RULES(EXCLUDES("diff", .of = "html", .why = ": it is a page of the rows"),
-           EXCLUDES("emit=score|text|probs|logprobs|logits|list", .of = "html", .why = ": it is a page of the rows"),
-           NEEDS("emit=score|stats|probs|logprobs|logits,report", .of = "f32,f16,npy",
+           EXCLUDES("emit=score|text|probs|logprobs|logits|list|residual", .of = "html", .why = ": it is a page of the rows"),
+           NEEDS("emit=score|stats|probs|logprobs|logits|residual,report", .of = "f32,f16,npy",
                  .says = " is for scores and distributions, see --emit")),
      .help = "format; html is a page for a browser, safetensors is for lists"},
     {"output", COMMON, .brief = "o", .metavar = "FILE", OUT, TEXT(output),

@@ -14,17 +14,21 @@ enum emit {
     EMIT_LOGPROBS,
     EMIT_LOGITS,
     EMIT_LIST,
+    EMIT_RESIDUAL,
     EMIT_COUNT
 };
 
 static inline const char *emit_name(enum emit e)
 {
-    static const char *const names[EMIT_COUNT] = {"ids",   "score",    "text",   "stats",
-                                                  "probs", "logprobs", "logits", "list"};
+    static const char *const names[EMIT_COUNT] = {"ids",      "score",  "text", "stats",   "probs",
+                                                  "logprobs", "logits", "list", "residual"};
     return names[e];
 }
 
 // Returns whether a record has one number for every token of the vocabulary.
-static inline bool emit_distribution(enum emit e) { return e >= EMIT_PROBS && e <= EMIT_LOGITS; }
+static inline bool emit_distribution(enum emit e)
+{
+    return (e >= EMIT_PROBS && e <= EMIT_LOGITS) || e == EMIT_RESIDUAL;
+}
 
 #endif

@@ -89,13 +89,13 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     const size_t variants = j->variants->n, threads = threads_wanted(a);
     const bool splits = job_splits(j);
     const bool mixes_widths = a->files.n > 1 && job_skips_by_width(j);
-    f->by_variant = variants > 1 && !splits;
+    f->by_variant = variants > 1 && !splits && a->emit != EMIT_RESIDUAL; // one worker needs both distributions
     const char *why = platform_cores() == 1 ? "the system lets the program use one core" : NULL;
     if (at_once)
         why = "each record is written out at once";
     if (job_compares_numbers(j))
         why = "the rows of --expect are read beside them";
-    if (variants == 1 && !splits)
+    if ((variants == 1 || a->emit == EMIT_RESIDUAL) && !splits)
         why = "the chain carries state from row to row";
     if (why && threads > 1 && a->verbose)
         message_note("one thread: %s", why);

@@ -30,8 +30,8 @@ static void emit_all(enum emit emit, struct log *l, const struct cand *c, const 
         for (size_t i = 0; i < n; i++)
             to[shown ? cand_row_id(c, i) : c->id[i]] = x[i];
     }
-    if (softened || emit == EMIT_LOGITS || emit == EMIT_LIST)
-        return;
+    if (softened || emit == EMIT_LOGITS || emit == EMIT_LIST || emit == EMIT_RESIDUAL)
+        return; // worker_row fills in a residual
     const struct softmax s = softmax_of(c->kern, x, n);
     for (size_t i = 0; i < c->n_vocab; i++)
         to[i] = emit == EMIT_PROBS ? (float)softmax_prob(&s, to[i]) : logprob(to[i], &s);

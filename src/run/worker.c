@@ -399,15 +399,23 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
         pair_measure(&w->base, after, base->pair);
     if (other)
         forget_row(w);
+    const bool residual = w->job->args->emit == EMIT_RESIDUAL;
     for (size_t i = own ? 1 : w->first; i < w->last; i++) {
         const bool ok = row_result(w, i, other ? other : row, other ? other_bad : bad, &res[i]);
         if (!paired)
-            res[i].record.pair = NULL; // the base is bad
+            res[i].record.pair = NULL;     // the base is bad
+        if (!ok && residual && base->ok) { // without drafts there is no residual
+            base->ok = false;
+            base->bad = res[i].bad;
+            base->e = res[i].e;
+        }
         if (!ok || !paired)
             continue;
         pair_measure(&w->base, after, res[i].pair);
         if (job_records(w->job, RECORD_AGREEMENT))
             report_row(w, row, other, base->record.accepted, &res[i]);
+        if (residual)
+            pair_residual(&w->base, after, base->memory, base->record.n_vocab);
     }
 }
 

@@ -38,11 +38,11 @@ struct engine {
     const char *first_options; // that the engine has only with --grammar-first; NULL: none
 
     void (*adjust)(const struct catalog *c, double *value); // clamps parameters to the engine's ranges; NULL: none
-    const char *greedy_at_1; // flag of a parameter whose value 1 stands for temperature 0; NULL: none
-    bool masks_first;        // a grammar masks the row before the chain runs; elsewhere only if the token does not fit
-    bool wide_seed;          // a seed has 64 bits, and only -1 is a random one
-    bool ignores_unknown;    // accepted tokens outside the vocabulary are ignored; elsewhere they are errors
-    bool seeds_each;         // the k-th sequence, from 0, is seeded with seed + k, unless its params name a seed
+    const char *greedy_at_1;  // flag of a parameter whose value 1 stands for temperature 0; NULL: none
+    bool masks_first;         // a grammar masks the row before the chain runs; elsewhere only if the token does not fit
+    bool wide_seed;           // a seed has 64 bits, and only -1 is a random one
+    bool ignores_unknown;     // accepted tokens outside the vocabulary are ignored; elsewhere they are errors
+    bool seeds_each;          // the k-th sequence, from 0, is seeded with seed + k, unless its params name a seed
     const char *not_replayed; // the runs whose generator sampl does not have; NULL: it has all
     struct engine_stage {
         const struct sampler *sampler; // NULL after the last

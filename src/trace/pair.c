@@ -51,8 +51,8 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
 {
     const struct cand *const c = after->c;
     const struct softmax *const s = &after->softmax;
-    double best = 0.0, equal[KERN_LANES] = {0}, apart[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0},
-           p[BLOCK], q[BLOCK];
+    double equal[KERN_LANES] = {0}, apart[KERN_LANES] = {0}, js[KERN_LANES] = {0}, kl[KERN_LANES] = {0}, p[BLOCK],
+           q[BLOCK];
     size_t len = 0;
     for (size_t k = 0; k < b->n; k++)
         b->entry[k].met = false;
@@ -65,7 +65,6 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
             p[i] = e ? e->p : 0.0;
             apart[i % KERN_LANES] += fabs(p[i] - q[i]);
             equal[i % KERN_LANES] += p[i] * q[i];
-            best = cand_id(c, at + i) == b->best ? q[i] : best;
             if (!e)
                 continue;
             const double log_q = log_prob(s, after->logit[at + i]);
@@ -96,5 +95,34 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
     stat[PAIR_KL] = fmax(0.0, kern_lanes_total(kl));
     stat[PAIR_TOP1] = after_best(after) == b->best;
     stat[PAIR_EQUAL] = fmin(1.0, kern_lanes_total(equal));
-    stat[PAIR_BEST] = best;
+    const size_t best = entry_of(b, after_best(after), b->n);
+    stat[PAIR_BEST] = best == IDMAP_NONE ? 0.0 : b->entry[best].p;
+}
+
+void pair_residual(struct pair_base *b, const struct after *after, float *to, size_t n)
+{
+    const struct cand *const c = after->c;
+    const struct softmax *const s = &after->softmax;
+    double q[BLOCK], sum = 0.0;
+    for (size_t k = 0; k < b->n; k++)
+        b->entry[k].q = 0.0;
+    for (size_t at = 0, len; at < c->n; at += len) {
+        len = c->n - at < BLOCK ? c->n - at : BLOCK;
+        c->kern->shares(q, after->logit + at, s->max, s->sum, len);
+        for (size_t i = 0; i < len; i++) {
+            const size_t k = entry_of(b, cand_id(c, at + i), at + i);
+            if (k != IDMAP_NONE)
+                b->entry[k].q = q[i];
+        }
+    }
+    for (size_t k = 0; k < b->n; k++)
+        sum += fmax(b->entry[k].p - b->entry[k].q, 0.0);
+    for (size_t i = 0; i < n; i++)
+        to[i] = 0.0f;
+    for (size_t k = 0; k < b->n; k++) {
+        const size_t id = b->dense ? k : b->ids.id[k];
+        const double left = sum > 0.0 ? fmax(b->entry[k].p - b->entry[k].q, 0.0) / sum : b->entry[k].p;
+        if (id < n)
+            to[id] = (float)left;
+    }
 }

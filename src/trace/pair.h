@@ -15,6 +15,7 @@ struct pair_base {
     struct pair_entry {
         double p, log_p;
         bool met; // scratch: the variant has the token
+        double q; // scratch: the variant's probability
     } * entry;    // [n]
     size_t n, cap;
 };
@@ -27,5 +28,9 @@ bool pair_set_base(struct pair_base *b, const struct after *after);
 // Compares what a variant's chain left with the base. The base itself gives 1, 1, 0, 0, 1, and two
 // probabilities.
 void pair_measure(struct pair_base *b, const struct after *after, double stat[PAIR_COUNT]);
+
+// Writes what a draw is from when a draft from the variant q has been rejected, to to[0..n) by id: max(p - q, 0) divided
+// by its sum, p being the base; p where the two are equal (Leviathan et al. 2023, arXiv 2211.17192, algorithm 1).
+void pair_residual(struct pair_base *b, const struct after *after, float *to, size_t n);
 
 #endif

@@ -48,7 +48,7 @@ enum pair_stat {
     PAIR_KL,      // KL(base || variant) in nats; infinite where the variant lacks what the base has
     PAIR_TOP1,    // 1: the likeliest tokens agree, of equals the lowest ids; else 0
     PAIR_EQUAL,   // sum p q: the probability that both draw the same token
-    PAIR_BEST,    // the variant's probability of the base's likeliest token
+    PAIR_BEST,    // the base's probability of the variant's likeliest token
     PAIR_COUNT
 };
 

@@ -84,7 +84,7 @@ static bool is_greedy(const struct recipe *r)
 
 static bool check_seed(const struct job *j, size_t variant, struct err *e)
 {
-    const struct engine *const engine = j->variants->recipe[variant]->parts.engine;
+    const struct engine *const engine = j->variants->recipe[variant]->key.engine;
     if (is_greedy(j->variants->recipe[variant]))
         return true;
     if (engine_draws_seed(engine, j->args->typed.seed))
@@ -117,11 +117,6 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
     return true;
 }
 
-static uint64_t sequence_of(const struct input_row *row)
-{
-    return row->seq ? (uint64_t)1 << 32 | hash_bytes(row->seq, strlen(row->seq)) : row->place.first;
-}
-
 static bool row(void *self, const struct seen *s, struct err *e)
 {
     struct audit *const v = self;
@@ -130,7 +125,7 @@ static bool row(void *self, const struct seen *s, struct err *e)
         struct audited *const x = res->ok && res->audited.id != VOCAB_NONE ? &res->audited : NULL;
         if (x && res->record.partial && !res->record.exact)
             audited_forget(x);
-        if (!audit_run_add(&v->run[i], sequence_of(s->row), x))
+        if (!audit_run_add(&v->run[i], seen_sequence(s->row), x))
             return err_from_fault(e, fault_memory());
         if (!i && !v->table)
             write_row(v, &res->record, x);

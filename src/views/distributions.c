@@ -16,7 +16,8 @@ struct distributions {
 
 static const char *value_name(const struct job *j)
 {
-    return j->args->emit == EMIT_PROBS ? "prob" : j->args->emit == EMIT_LOGITS ? "logit" : "logprob";
+    const bool prob = j->args->emit == EMIT_PROBS || j->args->emit == EMIT_RESIDUAL;
+    return prob ? "prob" : j->args->emit == EMIT_LOGITS ? "logit" : "logprob";
 }
 
 static void text(struct dest *d, const struct record *r, size_t width)
@@ -66,7 +67,7 @@ static void cells(struct dest *d, const struct record *r)
 static void json(struct dest *d, enum emit emit, const struct record *r)
 {
     field_int(d, "row", (int64_t)r->row);
-    items_begin(d, emit_name(emit));
+    items_begin(d, emit_name(emit == EMIT_RESIDUAL ? EMIT_PROBS : emit)); // which sampl reads
     for (size_t i = 0; !r->error && i < r->n_vocab; i++) {
         builder_string(&d->text, i ? "," : "");
         if (r->values[i] > -INFINITY)
@@ -145,7 +146,10 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
     return columns_open(self, j, d, e);
 }
 
-static unsigned more(const struct job *j, const struct dest *d) { return j->args->emit == EMIT_PROBS ? LEAVE_P : 0; }
+static unsigned more(const struct job *j, const struct dest *d)
+{
+    return j->args->emit == EMIT_PROBS ? LEAVE_P : j->args->emit == EMIT_RESIDUAL ? NEED_PAIRS : 0;
+}
 
 const struct view view_distributions = {.name = "--emit",
                                         .size = sizeof(struct distributions),

@@ -5,6 +5,7 @@
 #ifndef SAMPL_VIEWS_VIEW_H
 #define SAMPL_VIEWS_VIEW_H
 
+#include "base/hash.h"
 #include "in/input.h"
 #include "out/dest.h"
 #include "trace/trace.h"
@@ -15,6 +16,12 @@ struct seen {
     const struct input_row *row, *other; // other: that of the variants, with --against; else row
     struct result *result;               // [job->variants->n] a bad result has record.error
 };
+
+// Returns a number that the rows of one sequence have in common, and no others.
+static inline uint64_t seen_sequence(const struct input_row *row)
+{
+    return row->seq ? (uint64_t)1 << 32 | hash_bytes(row->seq, strlen(row->seq)) : row->place.first;
+}
 
 // Checks that the texts of the row's tokens are known. If not, *e says so.
 bool seen_texts(const struct seen *s, const struct job *j, struct err *e);

@@ -22,6 +22,7 @@ size_t views_choose(const struct args *a, bool several, const struct view *view[
         {a->diff > 0, &view_worst},
         {a->diff, &view_diff},
         {a->emit == EMIT_STATS, &view_statistics},
+        {a->emit == EMIT_RESIDUAL, &view_distributions},
         {page && several, &view_page_by_chain},
         {page, &view_page},
         {several && a->dump, &view_candidates},
