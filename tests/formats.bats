@@ -244,7 +244,7 @@ descr '<V2' only says 2 bytes~{'descr': '<V2', $o, $s}
 the npy file holds columns~{$d, 'fortran_order': True, $s}
 shape () is not one of~{$d, $o, 'shape': ()}
 shape (2, 3, 4, 1) is not one of~{$d, $o, 'shape': (2, 3, 4, 1)}
-shape (1, 1, 1, 6) is not one of~{$d, $o, 'shape': (1, 1, 1, 6)}
+shape (2, 1, 1, 3) is not one of~{$d, $o, 'shape': (2, 1, 1, 3)}
 shape (2, 0): the rows are empty~{$d, $o, 'shape': (2, 0)}
 shape (0,): the rows are empty~{$d, $o, 'shape': (0,)}
 shape (2147483648,) is too large~{$d, $o, 'shape': (2147483648,)}
@@ -329,7 +329,7 @@ PYTHON
             for my $pad (0 .. 1) {
                 my $json = "{\"__metadata__\":{\"format\":\"pt\",\"shape\":\"[1]\"},\"ids\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}," .
                     "\"logits\":{\"shape\":[8,4096],\"data_offsets\":[$from,$to],\"dtype\":\"$form->[0]\"}," .
-                    "\"cube\":{\"dtype\":\"F32\",\"shape\":[1,2,2,2],\"data_offsets\":[$to," . ($to + 32) . "]}}" . " " x $pad;
+                    "\"cube\":{\"dtype\":\"F32\",\"shape\":[2,1,2,2],\"data_offsets\":[$to," . ($to + 32) . "]}}" . " " x $pad;
                 put "$form->[1].$pad", safetensors($json, "abc", $data, "\0" x 32);
             }
         }
@@ -405,7 +405,7 @@ there are: 'x' ? []|{"x":[]}
 there are: 'x' I32 [2, 3]|{"x":{"dtype":"I32","shape":[2,3],"data_offsets":[0,24]}}
 there are: 'x' F8_E4M3 [2, 3]|{"x":{"dtype":"F8_E4M3","shape":[2,3],"data_offsets":[0,6]}}
 there are: 'x' F32 []|{"x":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}
-there are: 'x' F32 [1, 2, 1, 3]|{"x":{"dtype":"F32","shape":[1,2,1,3],"data_offsets":[0,24]}}
+there are: 'x' F32 [2, 1, 1, 3]|{"x":{"dtype":"F32","shape":[2,1,1,3],"data_offsets":[0,24]}}
 there are: 'x' F32 [2, -3]|{"x":{"dtype":"F32","shape":[2,-3],"data_offsets":[0,24]}}
 there are: 'x' F32 [2, 1.5]|{"x":{"dtype":"F32","shape":[2,1.5],"data_offsets":[0,24]}}
 there are: 'x' F32 [2, 0]|{"x":{"dtype":"F32","shape":[2,0],"data_offsets":[0,0]}}

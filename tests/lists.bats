@@ -317,7 +317,7 @@ lists() {
     [ "$(cut -d ' ' -f 2 <<<"$want" | paste -sd ' ')" = 'false true' ]
     local emit
     for emit in ids stats; do
-        sampl -s 1 --samplers top_p --top-p 0.8 --emit $emit -O tsv list.json >got
+        sampl -s 1 --samplers top_p --top-p 0.8 --emit $emit -O tsv list.json | if [ $emit = stats ]; then sed 's/\t[^\t]*$//'; else cat; fi >got # gap
         head -1 got | grep -q $'\trest\texact$'
         [ "$(sed 1d got | awk -F '\t' '{ print $(NF - 1), $NF }')" = "$want" ]
     done
