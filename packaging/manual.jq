@@ -73,9 +73,15 @@ def block_replies:
         (.[] | select(.each) | ".br", (reply_row | mdoc))),
     ".El";
 
+# Cuts a list with commas into lines of at most so many characters.
+def folded($most): reduce split(", ")[] as $word ([]; if length > 0 and (.[-1] + ", " + $word | length) < $most then .[-1] += ", " + $word
+    else (if length > 0 then .[-1] += "," else . end) + [$word] end);
+
 def block_reply_tokens:
     ".Bd -literal -offset 4n",
-    (.reply_tokens | to_entries[] | "\(.key + "      " | .[:8])\(.value | split(" ") | join(", "))"),
+    (.reply_tokens | to_entries[] | (.key + "        " | .[:8]) as $name |
+        .value | split(" ") | join(", ") | folded(60) | ([$name] + [range(length - 1) | "        "]) as $heads |
+        range(length) as $i | "\($heads[$i])\(.[$i])"),
     ".Ed";
 
 def block_reply_wrappers: ".Ql " + (.reply_wrappers | join(" , ")) ;

@@ -416,7 +416,7 @@ sampled() {
         same <(sed -n 41,45p want) <(sampled "$engine" --independent --rows 40:45 "$AUSTEN")
         same want <(sampled "$engine" --independent -t 3 "$AUSTEN")
         # A row's seed is the sum of seed and row number. The noise of vllm-v2 and sglang also depends on the position, which is 0 here.
-        same <(sed -n 8p want) <(sampled "$engine" -s 12 --rows 7:8 "$AUSTEN") || [[ $engine == vllm-v2 || $engine == sglang ]]
+        same <(sed -n 8p want) <(sampled "$engine" -s 12 --first 7 --rows 7:8 "$AUSTEN") || [[ $engine == vllm-v2 || $engine == sglang ]]
     done
 }
 

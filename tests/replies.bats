@@ -19,7 +19,7 @@ setup() {
 # dumped ARGUMENT...: prints a JSON dump without what only replies have: the texts of tokens, and the members of partial rows. Raw
 # probabilities are left out, too: those of a reply count the tokens that it does not list.
 dumped() {
-    sampl --dump-probs -O json "$@" | sed -E 's/,"rest":[^,]*,"exact":(true|false)//; s/"raw_prob":[^,]*,//g; s/,"token":"([^"\\]|\\.)*","bytes":\[[0-9,]*\]//g; s/,"file":.*,/,/'
+    sampl --dump-probs -O json "$@" | sed -E 's/,"rest":[^,]*,"exact":(true|false)//; s/,"within":[^,}]*//; s/"raw_prob":[^,]*,//g; s/,"token":"([^"\\]|\\.)*","bytes":\[[0-9,]*\]//g; s/,"file":.*,/,/'
     return "${PIPESTATUS[0]}"
 }
 
@@ -420,7 +420,7 @@ parallel() {
     show <<<"{\"custom_id\":\"r1\",\"response\":{\"status_code\":200,\"body\":{\"choices\":[{\"logprobs\":{\"content\":[$record,$second]}}]}}}" | cmp - want
     show <<<"$python" | cmp - want
     # The prompt of TGI precedes the recorded tokens, and a batch's requests are sequences of their names.
-    sampl -s 1 --accept recorded --repeat-penalty 1.5 --trace -O json <<<"{\"details\":{\"prefill\":[{\"id\":7,\"text\":\"p\",\"logprob\":null}],\"tokens\":[$record],\"top_tokens\":$tops}}" 2>/dev/null |
+    sampl -s 1 --accept recorded --repeat-penalty 1.5 --trace -O json <<<"{\"details\":{\"prefill\":[{\"id\":7,\"text\":\"p\",\"logprob\":null}],\"tokens\":[$record,$second],\"top_tokens\":$tops}}" 2>/dev/null |
         jq -es 'any(.[].stages[]; .name == "penalties" and .enabled)'
     for i in x y x; do echo "{\"custom_id\":\"$i\",\"response\":{\"body\":{\"choices\":[{\"logprobs\":{\"content\":[$record]}}]}}}"; done | sampl -s 1 -O json 2>/dev/null | jq -r .seq | paste -sd, | grep -qx x,y,x
     # A chosen token that is listed twice counts once, with the larger number.

@@ -375,7 +375,7 @@ assert 8 < acts < 32, acts'
         sed 's/"from":.*//' chain | cmp - again
     done
     sampl -s 1 --samplers scatter --scatter-strength 0.4 --scatter-embeddings embd.npy --print-chain >text
-    grep -q 'scatter-classes=false scatter-neighbours=5 scatter-sigma=0 scatter-embeddings=embd.npy scatter-metric=cosine$' text
+    grep -q 'scatter-classes=false scatter-neighbours=5 scatter-sigma=0 scatter-embeddings=embd.npy scatter-metric=cosine\b' <(paste -sd ' ' text | tr -s ' ')
     # Variants that differ in the vectors are other chains; equal ones share the file.
     cp embd.npy other.npy
     run -0 --separate-stderr sampl -n 300 -s 1 --samplers scatter --scatter-strength 0.4 "$R/random.f32" --vs '--scatter-embeddings embd.npy' \

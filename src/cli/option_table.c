@@ -219,7 +219,8 @@ static const struct option_row others[] = {
      .help = "stage whose distribution is shown; named as in --trace, NAME#2 is the second of that name"},
     {"expect", COMMON, .metavar = "LIST", TUNING, TEXT(expect),
      RULES(EXCLUDES(VARIANTS), NEEDS("seed", .why = ": without a seed each run chooses other tokens"),
-           EXCLUDES("emit=score|text|stats|list|residual", .says = " compares ids, probs, logprobs or logits, not --emit %s"),
+           EXCLUDES("emit=score|text|stats|list|residual",
+                    .says = " compares ids, probs, logprobs or logits, not --emit %s"),
            OWN_REPORT, READS_INPUT()),
      .help = "compare with these ids, and print the rows that differ; LIST, a file or recorded; with --emit probs, "
              "logprobs or logits the file has rows of numbers"},
@@ -238,7 +239,7 @@ static const struct option_row others[] = {
      RULES(NEEDS("expect,draws")),
      .help = "largest difference that --expect accepts; relative for numbers above 1; for ids and draws the margin "
              "within which a difference is counted apart"},
-    {"audit", COMMON, .metavar = "LIST", TUNING, TEXT(audit),
+    {"audit", .metavar = "LIST", TUNING, TEXT(audit),
      RULES(EXCLUDES("expect,draws"), EXCLUDES("accept", .why = ": the claimed ids follow the rows"),
            EXCLUDES("emit,diff,report,columns", .why = ": it prints a report of its own"),
            EXCLUDES("dump-probs", .why = ": it prints a report of its own"),
@@ -271,7 +272,8 @@ static const struct option_row others[] = {
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, CHOICE(output_format),
      .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
      RULES(EXCLUDES("diff", .of = "html", .why = ": it is a page of the rows"),
-           EXCLUDES("emit=score|text|probs|logprobs|logits|list|residual", .of = "html", .why = ": it is a page of the rows"),
+           EXCLUDES("emit=score|text|probs|logprobs|logits|list|residual", .of = "html",
+                    .why = ": it is a page of the rows"),
            NEEDS("emit=score|stats|probs|logprobs|logits|residual,report", .of = "f32,f16,npy",
                  .says = " is for scores and distributions, see --emit")),
      .help = "format; html is a page for a browser, safetensors is for lists"},

@@ -110,7 +110,8 @@ bool pool_init(struct pool *p, bool at_once, struct err *e)
     for (size_t k = 0; k < f->inputs; k++)
         f->how[k] =
             (tells || mixes_widths ? READ_ALL : 0) | (samples_all ? READ_UNSEEN : 0) | (f->threads ? READ_SHARED : 0);
-    // Rows whose tokens --expect or --audit names are parsed by the reader, since a token must be in the row's vocabulary.
+    // Rows whose tokens --expect or --audit names are parsed by the reader, since a token must be in the row's
+    // vocabulary.
     const bool text =
         f->threads && !f->by_variant && !a->params && !a->shard.n && !job_has_claims(j) && !job_skips_by_width(j);
     f->how[0] |= text ? READ_TEXT : 0;

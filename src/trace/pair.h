@@ -29,8 +29,9 @@ bool pair_set_base(struct pair_base *b, const struct after *after);
 // probabilities.
 void pair_measure(struct pair_base *b, const struct after *after, double stat[PAIR_COUNT]);
 
-// Writes what a draw is from when a draft from the variant q has been rejected, to to[0..n) by id: max(p - q, 0) divided
-// by its sum, p being the base; p where the two are equal (Leviathan et al. 2023, arXiv 2211.17192, algorithm 1).
+// Writes the distribution that is drawn from when a draft from the variant q has been rejected, to to[0..n) by id:
+// max(p - q, 0) divided by its sum, p being the base; p where the two are equal (Leviathan et al. 2023, arXiv
+// 2211.17192, algorithm 1).
 void pair_residual(struct pair_base *b, const struct after *after, float *to, size_t n);
 
 #endif

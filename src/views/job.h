@@ -64,8 +64,8 @@ struct job {
     struct rows rows;  // the rows to show
     struct ids prompt; // accepted before a sequence's first row, unless the row has a prompt of its own
     struct ids accept; // with --accept: the i-th token follows row i
-    // With --expect of ids or --audit, unless they are recorded: the i-th is claimed of the i-th row shown; VOCAB_NONE: none,
-    // because the row is bad. claimed[1]: those of --trusted, which the second chain has
+    // With --expect of ids or --audit, unless they are recorded: the i-th is claimed of the i-th row shown; VOCAB_NONE:
+    // none, because the row is bad. claimed[1]: those of --trusted, which the second chain has
     struct ids claimed[2];
     struct id_file draws; // with --draws FILE: line i has the draws of row i
     enum follows follows;
@@ -106,8 +106,8 @@ bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct
 static inline bool job_expects(const struct job *j) { return j->args->expect && !emit_distribution(j->args->emit); }
 static inline bool job_compares_numbers(const struct job *j) { return j->args->expect && !job_expects(j); }
 
-// Returns whether a token is claimed of each row, and where the claims come from: the value of --expect or --audit; of --trusted for the
-// second chain; NULL: none are made.
+// Returns whether a token is claimed of each row. job_claims returns where the claims of a variant's chain come from:
+// the value of --expect, --audit or --trusted; NULL: none are made.
 static inline bool job_has_claims(const struct job *j) { return job_expects(j) || j->args->audit; }
 static inline const char *job_claims(const struct job *j, size_t variant)
 {
@@ -137,7 +137,8 @@ static inline bool job_accepts(const struct job *j) { return j->args->accept; }
 // Returns whether the draws that --draws tests are those that the input records.
 static inline bool job_draws_recorded(const struct job *j) { return args_recorded(j->args->draws); }
 
-// Returns whether the ids that are claimed are those that the input records? Those of --audit and --trusted are, or are not, together.
+// Returns whether the ids that are claimed are those that the input records. Those of --audit and --trusted are, or are
+// not, together.
 static inline bool job_claims_recorded(const struct job *j) { return args_recorded(job_claims(j, 0)); }
 
 // Returns how many candidates of a row are shown; 0: all.

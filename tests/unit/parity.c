@@ -343,17 +343,17 @@ static void random_chain(struct test *t)
     const bool usual = ONE_IN(5);
     t->n_choices = usual ? 0 : random_below(MAX_CHOICES);
     for (size_t i = 0; i < t->n_choices; i++)
-        t->entry[i] = (struct oracle_choice){
+        t->choice[i] = (struct oracle_choice){
             (enum oracle_kind)(ORACLE_PENALTIES + random_below(ORACLE_DIST - ORACLE_PENALTIES)), random_params(t)};
     for (int kind = ORACLE_PENALTIES; usual && kind < ORACLE_TOP_A; kind++)
         if (t->n_choices < MAX_CHOICES - 1 && !ONE_IN(4))
-            t->entry[t->n_choices++] = (struct oracle_choice){(enum oracle_kind)kind, random_params(t)};
+            t->choice[t->n_choices++] = (struct oracle_choice){(enum oracle_kind)kind, random_params(t)};
     const size_t selector = random_below(10);
     if (selector < 6)
         return;
     const size_t at = random_below(t->n_choices + 1);
-    memmove(t->entry + at + 1, t->entry + at, (t->n_choices++ - at) * sizeof *t->entry);
-    t->entry[at] = (struct oracle_choice){selector < 9 ? ORACLE_ADAPTIVE_P
+    memmove(t->choice + at + 1, t->choice + at, (t->n_choices++ - at) * sizeof *t->choice);
+    t->choice[at] = (struct oracle_choice){selector < 9 ? ORACLE_ADAPTIVE_P
                                           : ONE_IN(2)  ? ORACLE_GREEDY
                                                        : ORACLE_DIST,
                                           random_params(t)};
@@ -520,8 +520,8 @@ static void real_stages(struct test *t)
     struct params own[MAX_CHOICES];
     const struct params common = real_params(&t->common, &t->arrays[MAX_CHOICES]);
     for (size_t i = 0; i < t->n_choices; i++) {
-        name[i] = kind_names[t->entry[i].kind];
-        own[i] = real_params(&t->entry[i].p, &t->arrays[i]);
+        name[i] = kind_names[t->choice[i].kind];
+        own[i] = real_params(&t->choice[i].p, &t->arrays[i]);
     }
     stages_init(&t->stages);
     stages_fill(&t->stages, engine_by_name("llama"), &common, name, own, t->n_choices);
@@ -545,7 +545,7 @@ static void add_lane(struct test *t, const struct kern *kern, enum dtype type)
 
 static void begin(struct test *t)
 {
-    oracle_build(&t->oracle, &t->common, t->entry, t->n_choices);
+    oracle_build(&t->oracle, &t->common, t->choice, t->n_choices);
     real_stages(t);
     for (size_t i = 0; kern_tier(i) && t->n_lanes + 2 <= MAX_LANES; i++) {
         add_lane(t, kern_tier(i), DTYPE_F32);
