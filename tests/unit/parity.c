@@ -354,9 +354,9 @@ static void random_chain(struct test *t)
     const size_t at = random_below(t->n_choices + 1);
     memmove(t->choice + at + 1, t->choice + at, (t->n_choices++ - at) * sizeof *t->choice);
     t->choice[at] = (struct oracle_choice){selector < 9 ? ORACLE_ADAPTIVE_P
-                                          : ONE_IN(2)  ? ORACLE_GREEDY
-                                                       : ORACLE_DIST,
-                                          random_params(t)};
+                                           : ONE_IN(2)  ? ORACLE_GREEDY
+                                                        : ORACLE_DIST,
+                                           random_params(t)};
 }
 
 static size_t random_vocabulary(void)
