@@ -225,10 +225,10 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 struct fault log_mask(struct log *l, const char *mask, const struct cand *c)
 {
     const struct fault fault = l->takes_steps ? add_log_step(l, mask, NULL, c) : fault_none();
-    const struct log_step *const step = l->step + l->n_steps - 1;
+    struct log_step *const step = l->takes_steps ? l->step + l->n_steps - 1 : NULL;
     if (fault.code || !l->takes_softmaxes || step->at != step[-1].at)
         return fault;
-    l->step[l->n_steps - 1].words = l->words.len;
+    step->words = l->words.len;
     builder_format(&l->words, step->n == 1 ? "allowed the only candidate" : "allowed all %zu candidates", step->n);
     builder_byte(&l->words, '\0');
     return builder_whole(&l->words) ? fault_none() : fault_memory();
