@@ -130,3 +130,15 @@ END
     [ "$(head -n 1 rows.jsonl)" = '{"ids": [2, 0], "logits": [1.5, 0.5], "accept": 0, "prompt_tokens": [7, 8]}' ]
     [ "$(sampl --temp 0 rows.jsonl | xargs)" = '2 1' ]
 }
+
+@test "a script of samples/audit without arguments says how to use it and how sampl reads its output, and fails" {
+    local script n=0
+    for script in "$ROOT"/samples/audit/*.py; do
+        if [[ $script == */austen.py ]]; then need_numpy; fi
+        run -1 --separate-stderr /usr/bin/python3 "$script"
+        [ -z "$output" ]
+        [[ $'\n'$stderr == *$'\n'"usage: ${script##*/} "*$'\n'"then:  sampl "* ]] || { echo "$script: $stderr"; return 1; }
+        n=$((n + 1))
+    done
+    [ "$n" = 3 ]
+}
