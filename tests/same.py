@@ -472,7 +472,8 @@ def printed(case):
     read = case.run(*words, *case.vocab, "--print-chain")
     if form == "server" and read.status == 2 and " is out of range" in read.err: # llama-server refuses the number, too
         raise Passed("refused")
-    chains = [re.sub(r" \((command line|preset|neutral|model)\)", "", run.out.decode()) for run in (shown, read)]
+    unfolded = [re.sub(r"\n +", " ", run.out.decode()) for run in (shown, read)]
+    chains = [re.sub(r" \((command line|preset|neutral|model)\)", "", chain) for chain in unfolded]
     if foreign:
         chains = [re.sub(r"(?m)^\S+ +off .*\n", "", chain) for chain in chains]
     if form != "server": # which clamps numbers: a temperature of -1 is 0, and chooses the same tokens

@@ -210,7 +210,9 @@ static bool open_reply(struct json_reply *reply, const cJSON *root, bool part, c
                        struct err *e)
 {
     const bool event = reply_is_event(root);
-    const struct kind kind = event ? (struct kind){0} : find_kind(reply, root);
+    struct kind kind = {0};
+    if (!event)
+        kind = find_kind(reply, root);
     struct reply_position p = {.id = -1, .logit = NAN, .fresh = !reply->goes_on && !reply->piece->continued};
     const size_t before = reply->n;
     if (!check_server_error(event && json_member(root, "response") ? json_member(root, "response") : root,

@@ -271,7 +271,8 @@ static bool add_lists(struct json_reply *reply, const struct reply_shape *k, con
     int64_t at = 0;
     reply->facts |= a->starts ? 0u : ROW_ONE_LIST;
     for (size_t index = 0; a->starts ? start != NULL : !index; index++, start = next(start)) {
-        const int64_t end = next(start) ? json_id(start->next) : n;
+        const cJSON *const following = next(start);
+        const int64_t end = following ? json_id(following) : n;
         if ((start && json_id(start) != at) || end < at || end > n)
             return err_set(e, STATUS_DATA, "\"%.40s\": element %zu does not begin a list", a->starts->string,
                            index + (json_id(start) == at));

@@ -90,7 +90,7 @@ static const char *number_as_written(const cJSON *item, double x, char text[NUMB
 // point or an exponent is cut, and beyond 32 bits becomes the least, as on x86-64.
 static double stored_int(const char *spelt, double x)
 {
-    const bool integer = !strpbrk(spelt, ".eE") && x < 0x1p64 && x >= -0x1p63;
+    const bool integer = !strpbrk(spelt, ".eE") && x < 18446744073709551616.0 && x >= -9223372036854775808.0;
     const uint64_t u = integer ? strtoull(spelt + (*spelt == '-'), NULL, 10) : 0;
     if (integer)
         return (int32_t)(uint32_t)(*spelt == '-' ? -u : u);
@@ -100,9 +100,9 @@ static double stored_int(const char *spelt, double x)
 // The same of a seed, which has no sign; beyond 64 bits it becomes 0.
 static double stored_seed(const char *spelt, double x)
 {
-    if (!strpbrk(spelt, ".eE") && x < 0x1p64 && x >= -0x1p63)
+    if (!strpbrk(spelt, ".eE") && x < 18446744073709551616.0 && x >= -9223372036854775808.0)
         return (uint32_t)(int64_t)stored_int(spelt, x);
-    return x > -0x1p63 && x < 0x1p63 ? (uint32_t)(int64_t)x : 0.0;
+    return x > -9223372036854775808.0 && x < 9223372036854775808.0 ? (uint32_t)(int64_t)x : 0.0;
 }
 
 bool read_server_number(const struct settings_reader *r, const cJSON *item, bool whole, double *x)

@@ -241,6 +241,8 @@ bool last_bit(float a, float b, float largest)
 words command_line(const setup &s, const test &t)
 {
     words w = {s.sampl, "-f", t.format, "-n", std::to_string(t.n_vocab), "--vocab", t.from->vocab};
+    w.push_back("--first");
+    w.push_back(std::to_string(t.first));
     w.push_back("--rows");
     w.push_back(std::to_string(t.first) + ":" + std::to_string(t.first + t.n_rows));
     w.insert(w.end(), t.flags.begin(), t.flags.end());
