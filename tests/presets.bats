@@ -7,6 +7,8 @@
 # Backslashes belong to JSON and to breakers.
 # shellcheck disable=SC1003,SC2028
 
+# shellcheck disable=SC2154 # stderr_lines is set by run
+
 load helper
 
 # words FILE: prints the words of a preset as the shell splits them, one a line.

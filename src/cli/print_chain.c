@@ -190,7 +190,7 @@ static bool write_lines(const struct chain_text *t)
     struct chain_text whole = *t;
     whole.text = &lines;
     const bool ok = write_text(&whole);
-    fold_lines(t->text, lines.text ? lines.text : "");
+    fold_lines(t->text, builder_whole(&lines) && lines.text ? lines.text : ""); // else the last line has no end
     t->text->failed = t->text->failed || lines.failed;
     builder_free(&lines);
     return ok;

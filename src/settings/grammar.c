@@ -57,19 +57,21 @@ struct verdict {
     struct builder reason;      // why it refuses the schema; empty: it does not
 };
 
-// Finds the cause for which llama.cpp refuses the grammar that it makes of a schema.
-static void judge_release(cJSON *schema, const struct schema_release *r, struct verdict *v)
+// Finds the cause for which llama.cpp refuses the grammar that it makes of a schema. False with *e: memory was short.
+static bool judge_release(cJSON *schema, const struct schema_release *r, struct verdict *v, struct err *e)
 {
     struct grammar_refusal refusal;
-    struct err e;
-    grammar_free(grammar_parse(r->gbnf.text, r->gbnf.len, NULL, &refusal, &e));
+    struct grammar *const g = grammar_parse(r->gbnf.text, r->gbnf.len, NULL, &refusal, e);
+    const bool ok = g || e->status != STATUS_IO;
+    grammar_free(g);
+    if (!ok || !refusal.err.status)
+        return ok;
     const struct schema_part *const part = schema_part_at(r, refusal.at);
-    if (!refusal.err.status)
-        return;
     if (part && part->item)
         schema_path(schema, part->item, &v->reason);
     builder_string(&v->reason, v->reason.len ? ": " : "the schema: ");
     builder_string(&v->reason, part && part->reason ? part->reason : refusal.err.text);
+    return true;
 }
 
 // Finds out what llama.cpp says of a schema that was converted to g. False with *e: memory was short.
@@ -81,7 +83,7 @@ static bool judge_schema(cJSON *schema, const struct schema_grammar *g, struct v
         schema_path(schema, g->refused, &v->reason);
         builder_string(&v->reason, ": it reads references that begin with #/ only");
     } else if ((ok = schema_write_release(schema, &r, e)) && r.n) {
-        judge_release(schema, &r, v);
+        ok = judge_release(schema, &r, v, e);
         builder_bytes(&v->differences, r.differences.text, r.differences.len);
     }
     schema_release_free(&r);
