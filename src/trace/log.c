@@ -224,8 +224,10 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 
 struct fault log_mask(struct log *l, const char *mask, const struct cand *c)
 {
-    const struct fault fault = l->takes_steps ? add_log_step(l, mask, NULL, c) : fault_none();
-    struct log_step *const step = l->takes_steps ? l->step + l->n_steps - 1 : NULL;
+    if (!l->takes_steps)
+        return fault_none();
+    const struct fault fault = add_log_step(l, mask, NULL, c);
+    struct log_step *const step = &l->step[l->n_steps - 1];
     if (fault.code || !l->takes_softmaxes || step->at != step[-1].at)
         return fault;
     step->words = l->words.len;
