@@ -96,7 +96,7 @@ static bool reads_input_twice(const struct args *a, const char *value)
 static bool check_rule(const struct args *a, const struct option_row *row, const struct option_rule *rule,
                        struct err *e)
 {
-    char own[VALUE_TEXT] = "", value[VALUE_TEXT], ignored[VALUE_TEXT];
+    char own[VALUE_TEXT] = "", value[VALUE_TEXT] = "", ignored[VALUE_TEXT];
     if (rule->of || rule->kind == RULE_READS_INPUT)
         write_value(a, row, own);
     if ((rule->of && name_find(rule->of, NAME_EXACT, own, strlen(own)) < 0) || any_in_use(a, rule->unless, ignored))

@@ -264,7 +264,7 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
             return false;
     if (reply->listed)
         drop_spare(reply);
-    one = cJSON_IsArray(root) ? root->child : root;
+    one = root && cJSON_IsArray(root) ? root->child : root;
     if (reply->n) {
         reply->had_positions = true;
         reply->goes_on = reply_goes_on(k, one, part);

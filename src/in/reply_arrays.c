@@ -38,7 +38,8 @@ static const cJSON *find_cut(const struct json_reply *reply, const struct reply_
         return NULL;
     const cJSON *const may_be[] = {a->tokens, a->lists};
     for (size_t i = 0; i < 2; i++)
-        if (cJSON_IsArray(may_be[i]) && may_be[i]->string && !strcmp(may_be[i]->string, piece->array->name))
+        if (may_be[i] && cJSON_IsArray(may_be[i]) && may_be[i]->string &&
+            !strcmp(may_be[i]->string, piece->array->name))
             return may_be[i];
     return NULL;
 }
@@ -68,7 +69,7 @@ static bool has_columns(const struct reply_shape *k) { return k->form == TOKEN_C
 static bool fits(const struct reply_shape *k, const struct arrays *a)
 {
     const cJSON *first = a->one || !a->main ? a->main : a->main->child;
-    while (!a->one && cJSON_IsNull(first))
+    while (!a->one && first && cJSON_IsNull(first))
         first = first->next;
     if (has_columns(k))
         return cJSON_IsArray(a->numbers) && (!a->starts || cJSON_IsArray(a->starts)) &&
@@ -102,7 +103,7 @@ static bool add_prompt(struct json_reply *reply, const cJSON *tokens, enum token
 {
     const size_t before = reply->n_prompt;
     struct reply_token t;
-    for (const cJSON *value = cJSON_IsArray(tokens) ? tokens->child : NULL;
+    for (const cJSON *value = tokens && cJSON_IsArray(tokens) ? tokens->child : NULL;
          value && reply_token_read(value, form, &t) && t.id >= 0; value = value->next) {
         const uint32_t id = (uint32_t)t.id;
         if (!mem_push(&reply->prompt, &reply->n_prompt, &reply->prompt_cap, &id, sizeof id))
@@ -200,7 +201,10 @@ static bool add_elements(struct json_reply *reply, const struct reply_shape *k, 
 
 // ---- columns
 
-static bool named(const cJSON *member, const char *name) { return member->string && !strcmp(member->string, name); }
+static bool named(const cJSON *member, const char *name)
+{
+    return member && member->string && !strcmp(member->string, name);
+}
 
 // Compares elements of a column: numbers before texts, by their value.
 static int by_value(const void *a, const void *b)
@@ -274,8 +278,8 @@ static bool add_lists(struct json_reply *reply, const struct reply_shape *k, con
         const cJSON *const following = next(start);
         const int64_t end = following ? json_id(following) : n;
         if ((start && json_id(start) != at) || end < at || end > n)
-            return err_set(e, STATUS_DATA, "\"%.40s\": element %zu does not begin a list", a->starts->string,
-                           index + (json_id(start) == at));
+            return err_set(e, STATUS_DATA, "\"%.40s\": element %zu does not begin a list",
+                           start ? a->starts->string : "", index + (json_id(start) == at));
         struct reply_position to = *p;
         to.shape = k;
         to.index = index;
@@ -290,8 +294,8 @@ static bool add_lists(struct json_reply *reply, const struct reply_shape *k, con
             return false;
         p->fresh = p->fresh && first;
         for (; at < end; at++) {
-            id = id->next;
-            number = number->next;
+            id = next(id);
+            number = next(number);
         }
     }
     return true;
@@ -335,7 +339,7 @@ bool reply_arrays_add(struct json_reply *reply, const struct reply_shape *k, con
         return false;
     if (!a.cut && is_late(reply, k, &a, k->within && !bare ? reply_path(object, k->within) : object))
         return err_set(e, STATUS_DATA, "\"%.40s\" stands behind the tokens that it precedes; put it before them",
-                       a.main->string);
+                       a.main ? a.main->string : "");
     if ((!a.cut && (reply->reached ? piece->more : piece->continued)) || !fits(k, &a))
         return true;
     reply->reached = reply->reached || a.cut;

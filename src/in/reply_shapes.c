@@ -178,7 +178,7 @@ static const cJSON *follow(const cJSON *value, const char *path, size_t len)
         value = step(value, path, (size_t)(stop - path));
         const bool element = stop < end && *stop == '[';
         if (element)
-            for (value = cJSON_IsArray(value) ? value->child : NULL; cJSON_IsNull(value);)
+            for (value = cJSON_IsArray(value) ? value->child : NULL; value && cJSON_IsNull(value);)
                 value = value->next;
         path = stop + (element ? 2 : 0);
         path += path < end && *path == '.';

@@ -20,7 +20,7 @@ bool token_list_is_marked(const char *name);
 // `least`, but for rounding to the unit. Numbers whose probabilities add up to more than 1.02, and more than the unit
 // explains, are logits, of a complete row. A list with a masked token (-inf) is complete if its probabilities add up to
 // 1 within the unit; otherwise unlisted tokens may be likelier than listed ones, and the unit becomes infinite.
-struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, const struct list_unit *unit);
+struct row_unlisted token_list_unlisted(const float *x, size_t n, float least, const struct list_unit *of);
 
 // Returns what a list of the whole vocabulary says: its numbers may be log-probabilities, but it leaves out no token.
 struct row_unlisted token_list_complete(struct row_unlisted unlisted);

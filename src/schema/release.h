@@ -82,6 +82,6 @@ uint32_t release_object(struct release *r, const cJSON *schema, const char *as, 
 uint32_t release_all_of(struct release *r, const cJSON *schema, const char *as, const char *name);
 
 // item: the pattern, which llama.cpp follows or takes as any string.
-uint32_t release_pattern(struct release *r, const cJSON *item, const char *as);
+uint32_t release_pattern(struct release *r, const cJSON *item, const char *name);
 
 #endif

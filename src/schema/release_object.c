@@ -32,7 +32,7 @@ static size_t find_declared(const struct fields *p, const char *name)
     const uint32_t hash = hash_bytes(name, strlen(name));
     size_t at = hash, i;
     while ((i = hash_next(&p->by_name, hash, &at)) != HASH_NONE)
-        if (!strcmp(p->field[i].name, name))
+        if (p->field && !strcmp(p->field[i].name, name))
             return i;
     return p->n;
 }
@@ -206,7 +206,7 @@ static void object_text(struct release *r, struct builder *to, const char *name,
             builder_format(to, "%s", release_name(r, kv));
         else if (first->required)
             builder_format(to, " \",\" space %s", release_name(r, kv));
-        else
+        else if (o)
             o[n++] = (struct optional){.name = first->name, .kv = kv};
     }
     if (further && !release_stopped(r))

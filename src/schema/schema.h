@@ -54,14 +54,14 @@ struct schema_release {
     struct builder differences; // where the accidents of llama.cpp's names make another language: "path: reason", NUL
 };
 
-void schema_release_free(struct schema_release *r);
+void schema_release_free(struct schema_release *out);
 
 // Writes llama.cpp's grammar of a schema that schema_to_gbnf has read without a fault. The parts refer to the schema.
-// The caller frees r in any case. False with *e: memory was short.
-bool schema_write_release(cJSON *schema, struct schema_release *r, struct err *e);
+// The caller frees out in any case. False with *e: memory was short.
+bool schema_write_release(cJSON *schema, struct schema_release *out, struct err *e);
 
 // Returns the rule at a place of the grammar; NULL: there is no rule.
-const struct schema_part *schema_part_at(const struct schema_release *r, size_t at);
+const struct schema_part *schema_part_at(const struct schema_release *out, size_t at);
 
 // Appends the JSON pointer to an item of the schema.
 void schema_path(const cJSON *schema, const cJSON *item, struct builder *to);

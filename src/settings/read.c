@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "settings/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,8 +199,8 @@ static bool take_said(struct settings_reader *r)
             ok = read_option(r, said->option, said->text);
         } else if (ok) {
             cJSON item = *said->item;
-            char key[40] = "";
-            strncat(key, said->key, sizeof key - 1);
+            char key[40];
+            snprintf(key, sizeof key, "%s", said->key);
             item.string = key;
             size_t number;
             const struct field_row *const f = program_field(v->program, v->catalog, said->key, &number);

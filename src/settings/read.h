@@ -50,7 +50,7 @@ static inline bool reads_as_request(const struct settings_reader *r)
 // Refuses an item that is not what is wanted. Returns false.
 static inline bool read_wrong(const struct settings_reader *r, const cJSON *item, const char *wanted)
 {
-    return err_set(r->view.e, STATUS_USAGE, "%.60s is not %s", item->string, wanted);
+    return err_set(r->view.e, STATUS_USAGE, "%.60s is not %s", item ? item->string : "", wanted);
 }
 
 static inline bool read_option(const struct settings_reader *r, const char *option, const char *text)

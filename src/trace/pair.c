@@ -96,7 +96,7 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
     stat[PAIR_TOP1] = after_best(after) == b->best;
     stat[PAIR_EQUAL] = fmin(1.0, kern_lanes_total(equal));
     const size_t best = entry_of(b, after_best(after), b->n);
-    stat[PAIR_BEST] = best == IDMAP_NONE ? 0.0 : b->entry[best].p;
+    stat[PAIR_BEST] = best == IDMAP_NONE || !b->entry ? 0.0 : b->entry[best].p;
 }
 
 void pair_residual(struct pair_base *b, const struct after *after, float *to, size_t n)

@@ -3,6 +3,7 @@
 
 #include "out/token_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ bool audit_summarise(const struct audit *v, struct audit_summary *s)
 {
     const struct args *const a = v->columns.job->args;
     const struct audit_run *const run = &v->run[0], *const trusted = audit_trusted(v);
+    assert(run);
     *s = (struct audit_summary){.compared = trusted && trusted->known};
     s->few = args_given(a, "match-least") && share_of_rows(run->matches, run) < a->match_least;
     s->many = args_given(a, "outside-most") && share_of_rows(run->outside, run) > a->outside_most;
