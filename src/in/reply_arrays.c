@@ -5,6 +5,7 @@
 #include "kern/expf.h"
 #include "json/json.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +256,7 @@ static bool add_steps(struct json_reply *reply, const struct reply_shape *k, con
                       struct reply_position *p, struct err *e)
 {
     struct reply_position at = *p;
+    assert(a->tokens && a->numbers); // fits says so
     at.shape = k;
     at.numbers = a->numbers->child;
     for (at.chosen = a->tokens->child; at.chosen; at.chosen = at.chosen->next, at.numbers = at.numbers->next) {
@@ -270,6 +272,7 @@ static bool add_steps(struct json_reply *reply, const struct reply_shape *k, con
 static bool add_lists(struct json_reply *reply, const struct reply_shape *k, const struct arrays *a,
                       struct reply_position *p, struct err *e)
 {
+    assert(a->tokens && a->numbers); // fits says so
     const int64_t n = (int64_t)length(a->tokens);
     const cJSON *id = a->tokens->child, *number = a->numbers->child, *start = a->starts ? a->starts->child : NULL;
     int64_t at = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "settings/read.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,8 +198,8 @@ static bool take_said(struct settings_reader *r)
             ok = read_option(r, said->option, said->text);
         } else if (ok) {
             cJSON item = *said->item;
-            char key[40];
-            snprintf(key, sizeof key, "%s", said->key);
+            char key[40] = "";
+            memcpy(key, said->key, strnlen(said->key, sizeof key - 1));
             item.string = key;
             size_t number;
             const struct field_row *const f = program_field(v->program, v->catalog, said->key, &number);

