@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // driver run [--plain] [--dump] SAMPL-OPTIONS FILE
-//     Prints the ids that llama.cpp chooses, one a line, for sampl's command line: -f f32|f16, -n, --vocab (a GGUF file), --rows A:B,
+//     Prints the ids that llama.cpp chooses, one a line, for sampl's command line: -f f32|f16, -n, --vocab (a GGUF file), --rows A:B --first A,
 //     --prompt-tokens, --accept, --min-keep and llama.cpp's own flags, including grammars and schemas; also --reasoning-budget N with
 //     --reasoning-start IDS, --reasoning-end IDS (repeatable) and --reasoning-budget-message TEXT; and members of a row's parameters:
 //     --generation-prompt TEXT, --tool-calls (grammar_type), --forces-nothing (no reasoning_budget_message). Under a grammar it stops after the end

@@ -210,7 +210,9 @@ command::command(const words &word)
             const size_t colon = range.find(':');
             first_row = colon ? std::stoi(range) : 0;
             last_row = colon + 1 < range.size() ? std::stoi(range.substr(colon + 1)) : INT_MAX;
-        } else if (w == "--prompt-tokens")
+        } else if (w == "--first") // always the first of --rows
+            value();
+        else if (w == "--prompt-tokens")
             prompt = read_ids(value());
         else if (w == "--accept")
             accept = read_ids(value());
