@@ -119,6 +119,26 @@ t.test: 2 of 2 cases failed" \
     run -2 tests/bless.sh no-such-file
 }
 
+@test "reader: make bless writes what the rows of a table print, and keeps patterns that match" {
+    unset SAMPL_TEST_CASE CI
+    mkdir tests
+    cp "$ROOT"/tests/{bless.sh,cases.bash,judge.bash,helper.bash} tests
+    printf '%s\n' 'load helper' 'load judge' 'setup_file() { mkdir "$BATS_FILE_TMPDIR/files"; }' \
+        '@test "t: every row (of two) passes" {' '    judge_table t.tsv -vw' '}' '@test "t: other" {' '    false' '}' >tests/t.bats
+    local right=$'2\t-\tunknown option {*}\tsampl --bogus'
+    printf '%s\n' '# of the file' "$right" $'0\t1 1\t-\tsampl --temp 0 <<<"[1,2] [3,2]"\tseen' '' $'!0\t1\t-\tsampl --bogus=1' \
+        $'1\t0\tstandard input: row {*} // x\tsampl --temp 0 <<<"[2,1] x"' $'0\tq\t-\tprintf "q\\tq"' >tests/t.tsv
+    SAMPL_TEST_CASE=seen run -0 tests/bless.sh t
+    [[ $output == *'+0'$'\t''1 0'$'\t''-'$'\t''sampl --temp 0 '* && $(grep -c '//' tests/t.tsv) = 1 ]]
+    run -1 tests/bless.sh tests/t.tsv
+    [[ $output == *'which has no form in a table' ]]
+    printf '%s\n' '# of the file' "$right" $'0\t1 0\t-\tsampl --temp 0 <<<"[1,2] [3,2]"\tseen' '' $'!0\t1\t-\tsampl --bogus=1' \
+        $'1\t0\tstandard input: row {*}\tsampl --temp 0 <<<"[2,1] x"' $'0\tq\t-\tprintf "q\\tq"' | diff - tests/t.tsv
+    sed -i '$d' tests/t.tsv
+    run -0 tests/bless.sh t
+    [ "$output" = '' ]
+}
+
 @test "reader: every .test file has a test of its name in cases.bats" {
     local file
     for file in "$ROOT"/tests/*.test; do

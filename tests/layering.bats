@@ -292,3 +292,15 @@ definitions() {
         [ "$place" = all ] || [ "$place" = none ] || [ -e "$place" ] || { echo "no src/$place"; return 1; }
     done
 }
+
+# Two branches that add the same rows merge into a table that has them twice.
+@test "no table of commands has a command or a heading twice, and no change is listed twice" {
+    local table
+    for table in errors field; do
+        awk -F '\t' '!/^$/ { what = NF > 3 && $1 != "unreachable" ? $4 : $0 } /^$/ { next }
+            what in line { print FILENAME ": lines " line[what] " and " FNR ": " what; bad = 1 }
+            { line[what] = FNR } END { exit bad }' "$ROOT/tests/$table.tsv"
+    done
+    [ "$(grep -c "$(printf '\t')" "$ROOT/tests/errors.tsv")" -gt 1000 ]
+    awk '/^- / && seen[$0]++ { print FILENAME ": twice: " $0; bad = 1 } END { exit bad }' "$ROOT/packaging/CHANGES.md"
+}

@@ -46,7 +46,7 @@ check-fresh: ## run the README's two commands in a bare Debian system (root, deb
 	$(Q)tests/fresh.sh '$(or $(filter trixie bookworm testing,$(SYSTEM)),trixie)'
 
 .PHONY: bless
-bless: $(BUILD)/sampl ## write what the cases of a .test file print in place of their expected lines, and show the difference (FILE=stats CASE=)
+bless: $(BUILD)/sampl ## write what the cases of a .test file, or the rows of errors or field, print as their expected lines, and show the difference (FILE=stats CASE=)
 	$(Q)SAMPL='$(abspath $(BUILD)/sampl)' SAMPL_TEST_CASE='$(CASE)' tests/bless.sh $(FILE)
 
 .PHONY: check-long
