@@ -182,7 +182,7 @@ static void table(const struct pages *v)
     if (job_accepts(j))
         builder_string(b,
                        "<p class=\"note\">To choose a chain, take a text of 600 tokens or more that people wrote, and "
-                       "chains with an equal miss rate, lost: 5 %, unless you know better. "
+                       "chains that lose equally much of it: 5 %, unless you know better. "
                        "<code>match.sh</code> finds such chains. The larger gain wins. Two chains are alike on "
                        "this text if gain_diff is below twice its error.</p>\n");
     builder_string(b, "</section>\n");

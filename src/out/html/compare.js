@@ -27,11 +27,11 @@ const meaning = {
   nll: "mean -ln of the accepted token's probability over the rows where the chain keeps it; a chain that loses more " +
     "rows can have a lower nll",
   ppl: "exponential of nll, over the rows where the chain keeps the accepted token",
-  lost: "the miss rate: fraction of rows whose accepted token the chain removes or the row masks",
-  gain: "fraction of the model's probability that the chain forbids, less lost: larger is better among chains with " +
+  lost: "fraction of rows whose accepted token the chain removes or the row masks",
+  gain: "fraction of the model's probability that the chain removes, minus lost: larger is better among chains with " +
     "equal lost; below it the difference from the base",
-  unlisted: "fraction of the top-k lists that lack the accepted token, if the chain does not remove it for certain",
-  exact: "fraction of the top-k lists whose outcome is that of the full row",
+  unlisted: "fraction of the top-k lists that lack the accepted token and leave open whether the chain removes it",
+  exact: "fraction of the top-k lists whose result equals the full row's",
   eps_ppl: "perplexity of the accepted tokens, after mixing in a little of the uniform distribution",
   rows: "good rows",
 };
