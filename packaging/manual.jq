@@ -27,6 +27,8 @@ def pairs: to_entries | map("\(.key) \(.value | number)") | words;
 def block_engines:
     .engines[] | select(.stages != []) |
     ".It Cm \(.name)",
+    "source: \(.program), \(.as_of)",
+    ".br",
     "stages: \([.stages[] | select(.hot).name] | words)",
     ".br",
     "cold: \([.stages[] | select(.cold).name] | words)",
@@ -38,6 +40,57 @@ def block_engines:
     "ranges: \(.ranges | pairs)",
     ".br",
     "seed: \(if .wide_seed then "64" else "32" end) bits";
+
+# The engines' defaults of the options that most chains have.
+def block_engine_defaults:
+    def cell($width): . + " " * ($width - length);
+    ["temp", "top-k", "top-p", "min-p"] as $flags |
+    (.options | map(select(.default) | {key: .flag, value: .default}) | from_entries) as $llama |
+    ".Bd -literal",
+    ("engine" | cell(14)) + ($flags | map(cell(7)) | add | sub(" +$"; "")),
+    (.engines[] | .options as $has | .defaults as $own |
+        (.name | cell(14)) + ([$flags[] as $flag |
+            if $has != [] and ($has | index($flag) | not) then "none" else $own[$flag] // $llama[$flag] | number | tostring end | cell(7)] | add) |
+        sub(" +$"; "")),
+    ".Ed";
+
+# The marks of a program's files, in words.
+def marks: [.marks[], (.marks_text | select(.))] | join("; or ");
+
+def block_engine_programs:
+    list("transformers -compact"; .programs[] | select(.runs) | ".It Cm \(.runs)", ("\(.name), \(.reads): \(marks)" | mdoc));
+
+# What the keys of a program's files set, as a list of texts. Keys with the name of their option come first.
+def option_keys:
+    def spelled: gsub("-"; "_");
+    def texts: split(" ") | join(", ");
+    [.keys[] | select(.fate == "option")] as $rows |
+    ($rows | map(select(.keys == (.option | spelled)).keys) | select(. != []) | "\(join(", ")): the options of these names"),
+    ($rows | map(select(.keys != (.option | spelled))) | group_by(.option)[] | "\(map(.keys | texts) | join(", ")): --\(.[0].option)"),
+    (.keys[] | select(.fate == "prompt") | "\(.keys | texts): the text that a template puts before the answer"),
+    (.keys[] | select(.fate == "sampler") | if .keys == "*" then "other names that llama-server has for parameters of samplers"
+        else "\(.keys | texts): the parameters that llama-server calls so" end);
+
+# An item of these texts; without texts there is none. Names are not hyphenated; a chain may be broken behind each sampler.
+def row($name; texts):
+    [texts | values] | if . == [] then empty
+    else ".It \($name)", (join("; ") | mdoc | gsub("(?<name>(--)?[A-Za-z]+([_-]|[a-z][A-Z])[A-Za-z_*-]+)"; "\\%\(.name)") | gsub("--"; "\\-\\-") | gsub(";(?=[a-z])"; ";\\:")) end;
+
+def block_program($name):
+    def keys($fate): map(select(.fate == $fate).keys | split(" ")[]) | select(. != []) | join(", ");
+    ".Bl -tag -width defaults -compact",
+    (first(.programs[] | select(.name == $name)) // error("there is no program '\($name)'") |
+        row("source"; "\(.as_of), \(.source)"),
+        row("marks"; marks),
+        row("engine"; .runs),
+        row("chain"; .order),
+        row("defaults"; if .sampl_defaults then "those of sampl" else .absent | values | gsub(" "; ", ") | gsub("="; " ") end),
+        row("keys"; option_keys),
+        row("units"; .keys | map(select(.factor != 1)) | group_by(.factor)[] | "\(map(.keys | split(" ")[]) | join(", ")) in units of \(.[0].factor | number)"),
+        row("ignored"; .keys | keys("ignored")),
+        row("errors"; .keys | map(select(.fate == "refused")) | group_by(.off)[] |
+            (map(.keys | split(" ")[]) | join(", ")) + (.[0].off | if . then " unless \(number)" else "" end))),
+    ".El";
 
 def block_columns: list("scatter_strength"; .columns[] | select(.table == "comparison") | item(.name; .help | mdoc));
 def block_statistics: list("scatter_strength -compact"; .columns[] | select(.table == "row") | ".Tg \(.name)", item(.name; .help | mdoc));
@@ -88,6 +141,9 @@ def block_reply_wrappers: ".Ql " + (.reply_wrappers | join(" , ")) ;
 
 if $block == "samplers" then block_samplers
 elif $block == "engines" then ".Bl -tag -width transformers", block_engines, ".El"
+elif $block == "engine defaults" then block_engine_defaults
+elif $block == "engine programs" then block_engine_programs
+elif $block | startswith("program ") then block_program($block | ltrimstr("program "))
 elif $block == "columns" then block_columns
 elif $block == "statistics" then block_statistics
 elif $block == "params" then block_params

@@ -23,7 +23,7 @@ preset_rows() {
         /^\.El/ { flush(); depth--; next }
         /^\.It / && depth == 1 { program = substr($0, 5); next }
         /^\.It / && depth == 2 { flush(); name = $2; next }
-        depth == 2 { gsub(/\\:/, ""); sub(/^\.[A-Z][a-z] /, ""); gsub(/ ,$/, ","); text = text (text == "" ? "" : " ") $0 }
+        depth == 2 { gsub(/\\[:%]/, ""); gsub(/\\-/, "-"); sub(/^\.[A-Z][a-z] /, ""); gsub(/ ,$/, ","); text = text (text == "" ? "" : " ") $0 }
         END { flush() }' "$PRESETS"
 }
 
@@ -55,13 +55,14 @@ effective() {
 
         # --print-chain does not print a window of 64, which is the default of every chain.
         row defaults | sed 's/, /\n/g' | sed '/^repeat-last-n 64$/d' | sort >page
-        ! grep -q '^sampl Ns' page || "$SAMPL" --print-chain=preset | sed 's/ --/\n/g' | sed 1d | grep -vx neutral | sort >page
+        ! grep -qx 'those of sampl' page || "$SAMPL" --print-chain=preset | sed 's/ --/\n/g' | sed 1d | grep -vx neutral | sort >page
         effective "./$file" >program || true
         diff page program || { echo "$program" && return 1; }
         echo "$program" >>programs
     done <<'END'
 sampl|printed.json|{"chain":[]}
 llama-server|server.json|{"n_predict":1}
+llama-server-reply|reply.json|{"generation_settings":{}}
 LM Studio|studio.json|{"fields":[]}
 SillyTavern|silly.json|{"rep_pen":1,"temperature_last":true}
 SillyTavern-chat|chat.json|{"chat_completion_source":"openai"}

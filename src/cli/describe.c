@@ -111,7 +111,7 @@ static void describe_sampler(struct dest *d, const struct catalog *c, size_t pla
     object_end(d);
 }
 
-static void describe_engine(struct dest *d, const struct engine *engine)
+static void describe_engine(struct dest *d, const struct program *p, const struct engine *engine)
 {
     item_begin(d);
     field_text(d, "name", engine->name, true);
@@ -135,6 +135,57 @@ static void describe_engine(struct dest *d, const struct engine *engine)
         field_bool(d, "grammar", !(s->when & ENGINE_FREE));
         object_end(d);
     }
+    items_end(d);
+    field_text(d, "program", p->name, true);
+    field_text(d, "as_of", engine->as_of ? engine->as_of : p->as_of, true);
+    object_end(d);
+}
+
+// Describes what a key of a program's file sets, and when it sets nothing.
+static void describe_key(struct dest *d, const struct field_row *f)
+{
+    object_begin(d, NULL);
+    field_text(d, "keys", f->keys, true);
+    field_text(d, "option", f->option, true);
+    field_text(d, "fate",
+               f->form == FIELD_OTHER     ? "silent"
+               : f->form == FIELD_IGNORED ? "ignored"
+               : f->form == FIELD_SAMPLER ? "sampler"
+               : f->form == FIELD_PROMPT  ? "prompt"
+               : f->option                ? "option"
+                                          : "refused",
+               true);
+    if (f->off != OFF_WITH_SAMPLER)
+        field_double(d, "off", f->off_value);
+    field_double(d, "factor", f->factor != 0.0 ? f->factor : 1.0);
+    object_end(d);
+}
+
+// Describes a program whose files are read.
+static void describe_program(struct dest *d, const struct program *p)
+{
+    item_begin(d);
+    field_text(d, "name", p->name, true);
+    field_text(d, "reads", p->reads, true);
+    field_text(d, "as_of", p->as_of, true);
+    field_text(d, "source", p->source, true);
+    field_text(d, "runs", p->runs ? p->runs->name : NULL, true);
+    items_begin(d, "marks");
+    if (p->member && !p->marks_text)
+        field_text(d, NULL, p->member, true);
+    for (size_t i = 0; i < sizeof p->marks / sizeof *p->marks && p->marks[i][0]; i++) {
+        char both[80];
+        snprintf(both, sizeof both, p->marks[i][1] ? "%s and %s" : "%s", p->marks[i][0], p->marks[i][1]);
+        field_text(d, NULL, both, true);
+    }
+    items_end(d);
+    field_text(d, "marks_text", p->marks_text, true);
+    field_text(d, "order", p->order_text ? p->order_text : p->order, true);
+    field_bool(d, "sampl_defaults", p->defaults);
+    field_text(d, "absent", p->absent, true);
+    items_begin(d, "keys");
+    for (const struct field_row *f = p->fields; f && f->keys; f++)
+        describe_key(d, f);
     items_end(d);
     object_end(d);
 }
@@ -233,7 +284,7 @@ bool describe_print(const struct options *o, column_help_at *columns, struct err
     items_begin(&d, "engines");
     for (size_t i = 0; programs[i]; i++)
         for (const struct engine *const *engine = programs[i]->engines; *engine; engine++)
-            describe_engine(&d, *engine);
+            describe_engine(&d, programs[i], *engine);
     items_end(&d);
     items_begin(&d, "params");
     describe_members(&d, o->catalog);
@@ -250,6 +301,11 @@ bool describe_print(const struct options *o, column_help_at *columns, struct err
     items_begin(&d, "reply_wrappers");
     for (size_t i = 0; i < n_reply_wrappers; i++)
         field_text(&d, NULL, reply_wrappers[i], true);
+    items_end(&d);
+    items_begin(&d, "programs");
+    for (size_t i = 0; programs[i]; i++)
+        if (programs[i]->reads)
+            describe_program(&d, programs[i]);
     items_end(&d);
     fields_end(&d, "");
     const bool ok = !d.text.failed || err_from_fault(e, fault_memory());

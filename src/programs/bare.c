@@ -46,6 +46,7 @@ const struct program program_bare = {
     .as_of = "2026-08",
     .source = "llama-server, vLLM, LM Studio's SDK",
     .find = find_settings,
+    .marks_text = "no other keys than those below, and one that sets an option",
     .yields = "*",
     .fields = fields,
     .defaults = true,

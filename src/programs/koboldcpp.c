@@ -132,6 +132,7 @@ const struct program program_koboldcpp = {
     .fields = fields,
     .any_case = true,
     .absent = "repeat-last-n=320 dry-penalty-last-n=320 xtc-threshold=0.2",
+    .order_text = "dry;top_k=3000, the samplers of sampler_order (6, 0, 1, 3, 4, 2, 5 if it is absent), xtc",
     .key = read_key,
     .finish = finish,
 };

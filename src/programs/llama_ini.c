@@ -338,10 +338,12 @@ const struct program program_llama_ini = {
     .as_of = "v0.5.0",
     .source = "common/preset.cpp, common/arg.cpp",
     .member = "ini",
+    .marks_text = "lines of NAME = VALUE",
     .fields = fields,
     .rules = READS_AS_REQUEST,
     .defaults = true,
     .names = LLAMA_SAMPLERS,
+    .order_text = "samplers, or sampler-seq",
     .key = read_key,
     .finish = finish,
 };

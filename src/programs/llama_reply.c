@@ -78,10 +78,12 @@ const struct program program_llama_reply = {
     .as_of = "v0.5.0",
     .source = "tools/server/server-task.cpp",
     .find = find_echo,
+    .marks_text = "generation_settings, default_generation_settings of /props, or is_processing and params of /slots",
     .yields = "sampl-chain",
     .fields = fields,
     .any_case = true,
     .defaults = true,
+    .order_text = "samplers",
     .key = read_key,
     .finish = finish,
 };

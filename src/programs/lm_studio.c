@@ -80,6 +80,7 @@ const struct program program_lm_studio = {
     .as_of = "2026-08",
     .source = "presets of the application",
     .find = find_settings,
+    .marks_text = "an array fields, perhaps in operation, that is empty or has keys that begin with llm.",
     .yields = "sampl-chain llama-server-reply",
     .fields = fields,
     .any_case = true,

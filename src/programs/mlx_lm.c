@@ -6,7 +6,8 @@
 
 // clang-format off
 static const struct engine mlx = {
-    "mlx", .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 0}, {"min-p", 0}, {"repeat-last-n", 20}},
+    "mlx", .as_of = "commit d78bf58, 0.32.0, August 22, 2026",
+    .defaults = {{"temp", 0}, {"top-k", 0}, {"top-p", 0}, {"min-p", 0}, {"repeat-last-n", 20}},
     .ranges = {{"top-k", 0, INFINITY, false, "0 and above"}, {"min-p", 0, 1, false, "0 to 1"}},
     .options = "temp,top-k,top-p,min-p,repeat-penalty,presence-penalty,frequency-penalty,repeat-last-n,logit-bias,"
                "grammar-first",

@@ -22,7 +22,8 @@ static void adjust_ollama(const struct catalog *c, double *value)
 
 // clang-format off
 static const struct engine ollama = {
-    "ollama", .defaults = {{"top-p", 0.9f}, {"min-p", 0}},
+    "ollama", .as_of = "the last before v0.30.0, May 29, 2026",
+    .defaults = {{"top-p", 0.9f}, {"min-p", 0}},
     .options = "temp,top-k,top-p,min-p,grammar-first," ENGINE_GRAMMAR,
     .adjust = adjust_ollama, .wide_seed = true,
     .stage = {{&sampler_greedy, ENGINE_COLD}, {&sampler_top_k, ENGINE_HOT}, {&sampler_sort, ENGINE_HOT},
@@ -104,6 +105,7 @@ const struct program program_ollama = {
     .source = "llm/server.go, parser/parser.go",
     .engines = {&ollama},
     .find = find_settings,
+    .marks_text = "an object options, alone or beside model; num_predict or num_ctx; or a Modelfile",
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers",
     .fields = fields,
     .any_case = true,

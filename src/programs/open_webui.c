@@ -35,6 +35,7 @@ const struct program program_open_webui = {
     .as_of = "2026",
     .source = "its exports of models",
     .find = find_settings,
+    .marks_text = "an object params, beside a text id",
     .fields = fields,
     .defaults = true,
 };

@@ -83,6 +83,7 @@ const struct program program_openai = {
     .fields = fields,
     .any_case = true,
     .absent = "repeat-last-n=-1",
+    .order_text = OPENAI_ORDER,
     .key = openai_key,
     .finish = finish,
 };

@@ -75,6 +75,7 @@ struct program {
     const char *marks[4][2];
     const char *member;
     bool (*find)(struct file_view *v); // sets v->settings, which is the root before; NULL: memory is short
+    const char *marks_text;            // what `find` looks for, in the manual's words; NULL: no other than the above
     const char *yields;                // programs that a file with their marks, too, belongs to; NULL: none
 
     const struct field_row *fields; // a key belongs to the first row that has it
@@ -83,15 +84,16 @@ struct program {
         READS_AS_SERVER,  // by llama-server's rules for each parameter (struct param: request)
         READS_AS_REQUEST, // as llama-server does, to the letter: it ignores some errors, and numbers wrap to 32 bits
     } rules;
-    bool refuses;       // a key that no row has is an error; else it has no effect, and a note names it
-    bool any_case;      // of the names of keys
-    bool whole;         // the file is a whole chain: its engine holds, and no option before it but for the seed
-    bool keeps;         // options before the file hold where it has none
-    bool defaults;      // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
-    const char *names;  // of samplers in FIELD_ORDER; others are left out. NULL: any that sampl has
-    const char *absent; // options that hold if their settings are absent, "FLAG=VALUE ..."
-    const char *order;  // the samplers; NULL: `finish` adds them
-    const char *tfs;    // the sampler that the program calls tfs; NULL: tfs
+    bool refuses;           // a key that no row has is an error; else it has no effect, and a note names it
+    bool any_case;          // of the names of keys
+    bool whole;             // the file is a whole chain: its engine holds, and no option before it but for the seed
+    bool keeps;             // options before the file hold where it has none
+    bool defaults;          // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
+    const char *names;      // of samplers in FIELD_ORDER; others are left out. NULL: any that sampl has
+    const char *absent;     // options that hold if their settings are absent, "FLAG=VALUE ..."
+    const char *order;      // the samplers, before those that `finish` adds; NULL: none
+    const char *order_text; // the whole order in the manual's words; NULL: `order` says all
+    const char *tfs;        // the sampler that the program calls tfs; NULL: tfs
 
     // Reads a key that the rows do not describe. True: the key is done. NULL: there is none.
     bool (*key)(struct file_view *v, const cJSON *item);

@@ -337,10 +337,12 @@ const struct program program_sampl_chain = {
     .as_of = "0.4",
     .source = "--print-chain=json",
     .find = find_chain,
+    .marks_text = "chain, as --print-chain=json prints it",
     .fields = fields,
     .any_case = true,
     .whole = true,
     .defaults = true,
+    .order_text = "the file's",
     .key = read_key,
     .finish = finish,
 };

@@ -14,7 +14,8 @@ static void adjust_sglang(const struct catalog *c, double *value)
 
 // clang-format off
 static const struct engine sglang = {
-    "sglang", .defaults = {{"temp", 1}, {"top-k", -1}, {"top-p", 1}, {"min-p", 0}},
+    "sglang", .as_of = "commit d315eb72, August 22, 2026",
+    .defaults = {{"temp", 1}, {"top-k", -1}, {"top-p", 1}, {"min-p", 0}},
     .ranges = {{"temp", 0, INFINITY, false, "0 and above"}, {"top-k", -1, INFINITY, true, "-1, or 1 and above"},
                {"top-p", 0, 1, true, "above 0, up to 1"}, {"min-p", 0, 1, false, "0 to 1"},
                {"presence-penalty", -2, 2, false, "-2 to 2"}, {"frequency-penalty", -2, 2, false, "-2 to 2"},

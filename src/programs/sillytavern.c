@@ -102,5 +102,6 @@ const struct program program_sillytavern = {
     .yields = "sampl-chain llama-server-reply LM-Studio",
     .fields = fields,
     .any_case = true,
+    .order_text = "samplers, the one of the file's three orders that is for llama.cpp",
     .finish = finish,
 };

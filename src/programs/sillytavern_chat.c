@@ -19,7 +19,6 @@ static const struct field_row fields[] = {
 
 static void finish(struct file_view *v)
 {
-    view_chain(v, OPENAI_ORDER);
     if (view_active(v, "top-a"))
         view_chain(v, "top_a");
     openai_note_history(v);
@@ -33,5 +32,6 @@ const struct program program_sillytavern_chat = {
     .marks = {{"chat_completion_source"}, {"openai_max_context"}},
     .fields = fields,
     .absent = "repeat-last-n=-1",
+    .order = OPENAI_ORDER,
     .finish = finish,
 };

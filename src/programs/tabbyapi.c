@@ -79,8 +79,10 @@ const struct program program_tabbyapi = {
     .as_of = "e632af4, 2026-08",
     .source = "backends/exllamav3/model.py, common/sampling.py",
     .find = find_settings,
+    .marks_text = "YAML of mappings with override",
     .fields = fields,
     .absent = "repeat-last-n=-1",
+    .order_text = "penalties;temperature;top_k;top_p;min_p",
     .key = read_key,
     .finish = finish,
 };

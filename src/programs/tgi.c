@@ -22,7 +22,6 @@ static void finish(struct file_view *v)
 {
     const bool draws = view_is_true(v, "do_sample") || view_active(v, "temp") || view_active(v, "top-k") ||
                        view_active(v, "top-p") || view_active(v, "typical");
-    view_chain(v, "penalties;temperature;top_k;top_p;typ_p");
     if (!draws)
         view_set(v, "temp", "0");
 }
@@ -39,7 +38,9 @@ const struct program program_tgi = {
     .as_of = "db931fcf, 2026-01",
     .source = "router/src/lib.rs, server/text_generation_server/utils/tokens.py",
     .find = find_settings,
+    .marks_text = "inputs and parameters",
     .fields = fields,
     .absent = "repeat-last-n=-1",
+    .order = "penalties;temperature;top_k;top_p;typ_p",
     .finish = finish,
 };

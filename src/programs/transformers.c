@@ -6,7 +6,7 @@
 
 // clang-format off
 static const struct engine transformers = {
-    "transformers",
+    "transformers", .as_of = "commit c49429ed, August 16, 2026",
     .defaults = {{"temp", 1}, {"top-k", 50}, {"top-p", 1}, {"min-p", 0}, {"repeat-last-n", -1}},
     .ranges = {{"temp", 0, INFINITY, false, "0 and above"}, {"top-k", 0, INFINITY, false, "0 and above"},
                {"top-p", 0, 1, false, "0 to 1"}, {"min-p", 0, 1, false, "0 to 1"},
@@ -77,7 +77,6 @@ static void finish(struct file_view *v)
     } else {
         view_chain(v, "encoder_penalty;penalties;no_repeat_ngram;temperature;top_h;top_k;top_p;min_p;typ_p;"
                       "epsilon_cutoff;eta_cutoff");
-        view_absent(v, "top-k=50");
     }
 }
 
@@ -92,7 +91,8 @@ const struct program program_transformers = {
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp text-generation-webui",
     .fields = fields,
     .any_case = true,
-    .absent = "repeat-last-n=-1",
+    .absent = "repeat-last-n=-1 top-k=50",
+    .order_text = "penalties;temperature;top_k;top_p;min_p;typ_p",
     .key = read_key,
     .finish = finish,
 };

@@ -23,7 +23,8 @@ static void adjust_vllm(const struct catalog *c, double *value)
 
 // clang-format off
 static const struct engine vllm = {
-    "vllm", .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
+    "vllm", .as_of = "commit 0055b8bf, August 2, 2026",
+    .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
     .options = VLLM_OPTIONS, .first_options = ENGINE_GRAMMAR, .adjust = adjust_vllm, .wide_seed = true,
     .not_replayed = "CUDA",
     .stage = {{&sampler_bans_output}, {&sampler_logit_bias}, {&sampler_penalties_vllm}, {&sampler_greedy, ENGINE_COLD},
@@ -31,7 +32,8 @@ static const struct engine vllm = {
               {&sampler_top_p_rising_f32, ENGINE_HOT}, {&sampler_draw_exp, ENGINE_HOT}}};
 
 static const struct engine vllm_v2 = {
-    "vllm-v2", .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
+    "vllm-v2", .as_of = "commit 0055b8bf, August 2, 2026",
+    .defaults = {{"temp", 1}, {"top-k", 0}, {"top-p", 1}, {"min-p", 0}}, .ranges = VLLM_RANGES,
     .options = VLLM_OPTIONS, .first_options = ENGINE_GRAMMAR, .adjust = adjust_vllm, .wide_seed = true,
     .stage = {{&sampler_logit_bias}, {&sampler_penalties_vllm}, {&sampler_bans_output}, {&sampler_greedy, ENGINE_COLD},
               {&sampler_temperature, ENGINE_HOT}, {&sampler_min_p, ENGINE_HOT}, {&sampler_top_k_ties, ENGINE_HOT},

@@ -19,6 +19,7 @@ enum engine_when {
 
 struct engine {
     const char *name;
+    const char *as_of; // commit and date of the source that the pipeline is from; NULL: as the program says
     struct engine_default {
         const char *flag; // NULL after the last
         double value;
