@@ -10,6 +10,21 @@ draws_py() {
     /usr/bin/python3 "$ROOT/tests/draws.py" "$@"
 }
 
+@test "--draws: missing is a probability, or null where the draws are too few to show any" {
+    for n in 1 2 10 14 15 16 100 1000; do
+        printf '[0,-1,-2]' >row.json
+        yes 0 | head -n $n | paste -sd' ' >drawn
+        sampl --neutral --draws drawn -O json row.json | jq -r .verdict.missing >missing || [ $? = 4 ]
+        awk -v n=$n '{ exit !(n < 15 ? $1 == "null" : $1 > 0 && $1 < 1 && $1 * n > 14.5 && $1 * n < 14.51) }' missing
+    done
+    # a token of that probability, which the chain has and nobody draws, is found; one of less is not
+    printf '[0,%s]' "$(awk 'BEGIN { p = 0.0150; printf "%.6f", log(p / (1 - p)) }')" >above.json
+    printf '[0,%s]' "$(awk 'BEGIN { p = 0.0140; printf "%.6f", log(p / (1 - p)) }')" >below.json
+    yes 0 | head -n 1000 | paste -sd' ' >drawn
+    sampl --neutral --draws drawn -O json above.json | jq -e '.verdict.by[0].test == "last"' || [ "${PIPESTATUS[0]}" = 4 ]
+    sampl --neutral --draws drawn -O json below.json | jq -e 'all(.verdict.by[]; .test != "last") and .verdict.missing > 0.0140 and .verdict.missing < 0.0150'
+}
+
 @test "--draws reports the numbers that numpy computes" {
     draws_py numbers
 }

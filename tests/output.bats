@@ -41,6 +41,46 @@ only_file() {
     tail -n +2 ids.tsv | cut -f 2 | cmp - "$R/ids"
 }
 
+@test "numbers have the fewest digits that read back to them: f64 in statistics, f32 elsewhere" {
+    need_numpy
+    for chain in '' '--temp 1.3 --xtc-probability 0.5' '--mirostat 2' '--temp 0.02 --top-k 0'; do
+        # shellcheck disable=SC2086
+        for record in '' --dump-probs=5 --trace=2 '--emit stats' '--emit score' '--emit probs' '--emit logits'; do
+            austen $chain --accept "@$ROOT/samples/austen.tokens" --rows :6 $record -O json
+            sampl -s 1 $chain $record --rows :1 --accept 559 -O json "$ROOT/samples/reply.json" 2>/dev/null || [ "$record" = '--emit logits' ] || [ "$record" = '--emit probs' ]
+        done
+        austen $chain --accept "@$ROOT/samples/austen.tokens" --rows :6 --emit probs -O text | sed 's/ /,/g; s/.*/[&]/'
+        austen $chain --accept "@$ROOT/samples/austen.tokens" --rows :6 --emit stats -O tsv | jq -R -c 'split("\t") | select(.[0] != "row")' | tr -d '"' | sed 's/.*/{"stats":&}/'
+    done >records 2>notes
+    /usr/bin/python3 -c '
+import json, sys, numpy as np
+seen = {}
+def fewest(text, of):
+    x = of(text)
+    return next(d for d in range(1, 18) if of("%.*g" % (d, x)) == x)
+def digits(text):
+    return len(text.lower().partition("e")[0].lstrip("-").replace(".", "").strip("0")) or 1
+WIDE = {"entropy", "mass", "rest", "within", "notes", "stats"}
+def check(x, name, wide):
+    if isinstance(x, dict):
+        for key, value in x.items():
+            check(value, key, wide or key in WIDE or "raw_rank" in x)
+    elif isinstance(x, list):
+        for value in x:
+            check(value, name, wide)
+    elif isinstance(x, Number):
+        of = np.float64 if wide else np.float32
+        seen[name, wide] = seen.get((name, wide), 0) + 1
+        assert digits(x) <= fewest(x, of), (name, wide, x)
+        if not wide:
+            seen["few"] = max(seen.get("few", 0), digits(x))
+class Number(str): pass
+for line in open("records"):
+    check(json.loads(line, parse_float=Number, parse_constant=str), "value", False)
+print(seen)
+assert seen["few"] == 9 and len(seen) > 20 and seen["logits", False] > 500 and seen["stats", True] > 200' || { head -c 2000 notes; return 1; }
+}
+
 @test "TSV has one header line, also for several input files" {
     sampl -n 4096 -s 3 --rows :300 -O tsv "$AUSTEN" "$AUSTEN" >two
     [ "$(grep -c row two)" -eq 1 ]

@@ -153,9 +153,30 @@ print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
     [ "$(jq -c .of_the_draw table | tr '\n' ' ')" = 'false true false true true true false ' ]
     grep -c "marked '\*'" notes | grep -qx 1
     sampl -n 4096 -s 1 --rows :3 "$AUSTEN" --vs 'x: --xtc-probability 0.5' 2>/dev/null | tail -n 1 | grep -q '^x\* '
-    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --rows :3 "$AUSTEN" --grammar 'root ::= [a-z ]*' --vs 'first: --grammar-first' -O json 2>/dev/null |
+    sampl --vocab "$ROOT/samples/austen.gguf" -s 1 --rows :3 "$AUSTEN" --grammar 'root ::= [a-z ]*' --vs 'first: --grammar-first' --vs 'greedy: --grammar-first --temp 0' -O json 2>/dev/null |
         jq -c .of_the_draw | tr '\n' ' ' >marks
-    [ "$(cat marks)" = 'true false ' ]
+    [ "$(cat marks)" = 'true true false ' ]
+}
+
+@test "chains that read tokens which they drew are marked, unless the tokens are given, or no token is drawn" {
+    local history=('hot: --temp 0.9' 'penalties: --repeat-penalty 1.5' 'greedy: --repeat-penalty 1.5 --temp 0' 'dry: --dry-multiplier 1' 'none: --repeat-penalty 1.5 --repeat-last-n 0')
+    marks() { sampl -n 4096 "$@" "${history[@]/#/--vs=}" -O json 2>notes | jq -r 'select(.of_the_draw) | .name' | paste -sd' '; }
+    [ "$(marks -s 1 --rows :20 "$AUSTEN")" = 'penalties dry' ]
+    grep -qx "sampl: note: the numbers of chains marked '\*' depend on the seed: in 'penalties', penalties depends on earlier draws" notes
+    [ -z "$(marks -s 1 --rows :1 "$AUSTEN")" ]
+    [ -z "$(marks -s 1 --rows :20 --independent "$AUSTEN")" ]
+    [ -z "$(marks -s 1 --rows :20 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN")" ]
+    [ "$(marks -s 1 --rows 100:103 -t 2 "$AUSTEN")" = 'penalties dry' ]
+    # the numbers of the others are those of each seed
+    for seed in 1 2 3; do
+        sampl -n 4096 -s $seed --rows :60 "$AUSTEN" "${history[@]/#/--vs=}" --columns kept,entropy 2>/dev/null | grep -v '\* ' >table.$seed
+        [ "$(wc -l <table.$seed)" = 5 ]
+    done
+    cmp table.1 table.2
+    cmp table.1 table.3
+    # rows that name the token which follows them
+    printf '%s\n' '{"logits":[1,2,1.5],"accept":1}' '{"logits":[1,2,1.5],"accept":2}' >rows.json
+    [ "$(sampl -s 1 --vs '--repeat-penalty 2' rows.json -O json | jq .of_the_draw | paste -sd' ')" = 'false false' ]
 }
 
 @test "--against: kl is infinite where the row lacks a token of the base, even one whose probability is too small for a number" {
@@ -220,7 +241,7 @@ np.save("narrow.npy", np.flip(x[:, :50], 0))'
     sampl "${args[@]}" | tail -n 4 >text
     [ "$(sed -n 3p text)" = 'neither is better: choose a rate (--most-lost)' ]
     sampl "${args[@]}" --columns lost,gain | tail -n 1 | grep -q '^chat  *0.008'
-    sampl "${args[@]:0:4}" "$AUSTEN" --neutral --vs 'min-p: --preset min-p' --vs 'chat: --preset chat' | tail -n 1 | grep -q '^chat '
+    sampl "${args[@]:0:4}" "$AUSTEN" --neutral --vs 'min-p: --preset min-p' --vs 'chat: --preset chat' 2>/dev/null | tail -n 1 | grep -q '^chat\* '
     # Programs get the answer to --most-lost as a note.
     sampl "${args[@]}" --most-lost .05 -O json 2>note | diff - <(sampl "${args[@]}" -O json)
     grep -qx 'sampl: note: --most-lost .05: chat removes 22 % .* at most [0-9.]* %' note

@@ -183,6 +183,14 @@ const char *recipe_by_chance(const struct recipe *recipe)
     return recipe->key.rules && !recipe->key.grammar_first ? "the grammar" : NULL;
 }
 
+bool recipe_is_greedy(const struct recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->n_stages; i++)
+        if (stage_is_greedy(&recipe->stage[i]))
+            return true;
+    return false;
+}
+
 const struct row_measure *recipe_measures(const struct recipe *recipe)
 {
     for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)

@@ -183,6 +183,10 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);
 
+// Returns whether the chain leaves only the largest logit: what it chooses does not depend on the seed, unless
+// recipe_by_chance names a stage.
+bool recipe_is_greedy(const struct recipe *recipe);
+
 // Returns whether the stage would run if the parameter of this row of its sampler had this value.
 bool stage_runs_with(const struct stage *stage, const struct param *row, double value);
 

@@ -293,6 +293,9 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     if (!q->begun && row->may_change)
         chain_remember(q->chain);
     const bool ready = prepare(w->job, variant, s, q, row, &token, res);
+    const bool given = token >= 0;
+    q->chose = q->chose && !row->fresh && !w->job->args->independent;
+    res->record.own_history = q->chose;
     if (!(here && ready) && !left_out)
         chain_skip(q->chain, 1, ready && !row->bad ? row_vocab(&row->logits) : 0);
     res->ok = ready && (!here || sample(w, q, row, token, res));
@@ -310,6 +313,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
             res->e = late;
             res->ok = res->bad = false;
         }
+        q->chose = q->chose || !given;
     }
     q->rows++;
     if (row->ends)

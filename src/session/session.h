@@ -36,6 +36,7 @@ struct session {
     uint64_t seed_offset;    // added to the recipe's seed, unless params named the seed
     uint64_t first;          // if begun: number of the text's first row, or 0 (struct place)
     uint64_t rows;           // of the sequence so far
+    bool chose;              // the history has tokens that the chain chose
     char name[];
 };
 

@@ -396,5 +396,7 @@ void draw_sums_test(const struct draw_sums *s, double limit, struct draw_tests *
     to->too_good = !to->rejected && ((to->rank.p > DRAWS_TOO_GOOD && to->token.p > DRAWS_TOO_GOOD) ||
                                      to->rank.p > 1.0 - limit || to->token.p > 1.0 - limit);
     to->factor = (deviations(limit) + 0.84) * to->temperature.se; // four of five normal variables are above -0.84
-    to->missing = to->choice ? -libm_log(limit / 2.0) / (double)s->last_draws : NAN; // 0 draws: probability limit
+    // Poisson's probability of no draw, twice, is the limit. Of fewer draws, no token's absence rejects.
+    to->missing = to->choice ? -libm_log(limit / 2.0) / (double)s->last_draws : NAN;
+    to->missing = to->missing < 1.0 ? to->missing : NAN;
 }

@@ -196,6 +196,7 @@ struct record {
     uint32_t chosen;
     float chosen_p;
     bool met_zero;               // typ_p met a candidate of probability 0
+    bool own_history;            // the tokens before the row have some that the chain chose
     size_t kept;                 // candidates that are not masked
     size_t n_vocab;              // size of the vocabulary; of a sparse row, the number of its tokens
     const struct ranked *ranked; // [shown] the best of the kept candidates, or NULL without a dump

@@ -73,19 +73,10 @@ static void write_row(struct audit *v, const struct record *r, const struct audi
 
 // ---- the view
 
-// Does the chain leave only the largest logit?
-static bool is_greedy(const struct recipe *r)
-{
-    for (size_t i = 0; i < r->n_stages; i++)
-        if (stage_is_greedy(&r->stage[i]))
-            return true;
-    return false;
-}
-
 static bool check_seed(const struct job *j, size_t variant, struct err *e)
 {
     const struct engine *const engine = j->variants->recipe[variant]->key.engine;
-    if (is_greedy(j->variants->recipe[variant]))
+    if (recipe_is_greedy(j->variants->recipe[variant]))
         return true;
     if (engine_draws_seed(engine, j->args->typed.seed))
         return err_set(e, STATUS_USAGE,

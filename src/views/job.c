@@ -137,6 +137,13 @@ static const char *reads_tokens(const struct recipe *recipe)
     return recipe_budget(recipe) ? "the reasoning budget" : NULL;
 }
 
+const char *job_by_chance(const struct job *j, size_t variant, bool own_history)
+{
+    const struct recipe *const recipe = j->variants->recipe[variant];
+    const char *const name = recipe_by_chance(recipe);
+    return name || !own_history || recipe_is_greedy(recipe) ? name : reads_tokens(recipe);
+}
+
 bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct err *e)
 {
     const bool masks_late = recipe->key.rules && !recipe->key.grammar_first;

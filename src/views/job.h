@@ -91,6 +91,11 @@ bool job_splits(const struct job *j);
 // computed for these tokens. Appends nothing if the run is given the tokens, or if each row stands alone.
 void job_own_history(const struct job *j, struct builder *names);
 
+// Names what makes the distributions of a variant's rows depend on the seed: a stage that draws before the selector, or
+// one that reads tokens of the history, if the chain drew some of these. NULL: the seed decides the chosen tokens only.
+// own_history: the chain chose tokens of some row's history.
+const char *job_by_chance(const struct job *j, size_t variant, bool own_history);
+
 // Returns the option of a penalty that multiplies the row's logits in some chain, or NULL.
 const char *job_factor(const struct job *j);
 

@@ -16,7 +16,8 @@
 
 // Sums over the rows of one chain. A zeroed struct is empty.
 struct table_sums {
-    uint64_t rows; // good rows
+    uint64_t rows;    // good rows
+    bool own_history; // the history of some row has tokens that the chain chose
     struct column_sums {
         struct moments all;          // of the rows where the chain has a value
         struct moments own, of_base; // of the rows where the base has a value, too
@@ -137,6 +138,7 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
 static void table_add(const struct means *m, struct table_sums *t, const struct result *res, const struct result *base)
 {
     t->rows++;
+    t->own_history = t->own_history || res->record.own_history;
     for (size_t i = 0; i < SOURCES; i++) {
         const struct table_source *const s = &sources[i];
         struct column_sums *const c = &t->column[i];
@@ -273,15 +275,20 @@ static bool any_value(const struct means *m, size_t source)
     return i < m->job->variants->n;
 }
 
-// Notes which chains' distributions depend on draws.
-static void note_chance(const struct job *j)
+const char *means_by_chance(const struct means *m, size_t variant)
 {
-    for (size_t i = 0; i < j->variants->n; i++) {
-        const char *const by = recipe_by_chance(j->variants->recipe[i]);
+    return job_by_chance(m->job, variant, m->sums[variant].own_history);
+}
+
+// Notes which chains' distributions depend on draws.
+static void note_chance(const struct means *m)
+{
+    for (size_t i = 0; i < m->job->variants->n; i++) {
+        const char *const by = means_by_chance(m, i);
         if (!by)
             continue;
         message_note("the numbers of chains marked '*' depend on the seed: in '%.*s', %s depends on earlier draws",
-                     VARIANT_NAME(&j->variants->of[i]), by);
+                     VARIANT_NAME(&m->job->variants->of[i]), by);
         return;
     }
 }
@@ -334,7 +341,7 @@ void means_end(struct means *m)
     add_fields(m, rows, SOURCES);
     if (!chosen)
         show_fields(m);
-    note_chance(m->job);
+    note_chance(m);
 }
 
 // The difference of two exponentials of means a and b moves with both means: by e^a da - e^b db. Its variance is

@@ -48,6 +48,10 @@ column_help_at means_help;
 // Adds the results res[variants] of a row.
 void means_add(struct means *m, const struct result *res);
 
+// Names what makes the numbers of a variant depend on the seed (job_by_chance), or returns NULL. Known after the last
+// row.
+const char *means_by_chance(const struct means *m, size_t variant);
+
 // Called after the last row: leaves out columns without values, lists the fields, and notes which chains depend on
 // draws.
 void means_end(struct means *m);

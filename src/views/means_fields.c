@@ -56,7 +56,7 @@ static void chain_fields(const struct means *m, struct dest *d, size_t i, const 
     for (size_t k = 0; k < l->n; k++) {
         const struct means_field f = l->field[k];
         if (!strcmp(means_name(m, f, name), "rows"))
-            field_bool(d, "of_the_draw", recipe_by_chance(m->job->variants->recipe[i]));
+            field_bool(d, "of_the_draw", means_by_chance(m, i));
         field_double(d, name, means_cell(m, i, f).value);
     }
     fields_end(d, tail);

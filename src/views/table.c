@@ -45,7 +45,7 @@ static void cell(struct table *t, size_t k, const char *text)
 }
 
 // Returns whether the numbers of a chain depend on draws. Then a * stands behind its name.
-static bool by_chance(const struct table *t, size_t i) { return recipe_by_chance(t->job->variants->recipe[i]); }
+static bool by_chance(const struct table *t, size_t i) { return means_by_chance(&t->means, i); }
 
 static void table_block(struct table *t, size_t first, size_t last, size_t width)
 {
