@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Notes on options of the chain that were typed and have no effect on it, or another than their number says. A preset
-// sets many options that are off. Notes on them say only that one switches off what another asks for.
+// sets many options that are off. Notes on them say only that one switches off what another asks for, and that the
+// chain lacks the sampler that one enables.
 #include "base/number.h"
 #include "cli/variants.h"
 #include "out/message.h"
@@ -87,11 +88,9 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
     }
     if (off)
         return idle_beside(off, a, sampler_param(off->sampler, flag), r->key.value[number], preset, text);
-    if (preset)
-        return NULL;
     const struct sampler *const s = missing_sampler(r, number);
     if (s && has_mirostat(r))
-        return "has no effect while mirostat runs in place of the samplers";
+        return preset ? NULL : "has no effect while mirostat runs in place of the samplers";
     if (!s || fixed || (engine->options && number == c->temp)) // an engine's stages depend on temp
         return NULL;
     snprintf(text, PHRASE, "has no effect while the chain has no %s", s->name);
