@@ -239,7 +239,7 @@ vectors: $(BUILD)/sampl ## write the test vectors of samples/vectors (python3)
 demo: ## build sampl on all processors, and choose tokens from a real model's logits, and show the candidates
 	@$(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j"$$(nproc 2>/dev/null || echo 2)") all
 	$(BUILD)/sampl --vocab samples/austen.gguf -s 2 --emit text samples/austen-gen.f32; echo
-	$(BUILD)/sampl --vocab samples/austen.gguf -s 1 --rows :1 --dump-probs=3 samples/austen.f16
+	$(BUILD)/sampl --vocab samples/austen.gguf -s 1 --rows 0 --dump-probs=3 samples/austen.f16
 
 .PHONY: install
 install: $(BUILD)/sampl ## install under PREFIX (default /usr/local), below DESTDIR
