@@ -351,7 +351,7 @@ assert 8 < acts < 32, acts'
         # shellcheck disable=SC2086
         sampl "${chain[@]}" $medium --dump-probs -t 3 "$R/random.f32" >three
         same one three
-    done < <(media)
+    done < <(media | few 1)
     sampl -n 300 --samplers '' --emit logits -O json --rows :8 "$R/random.f32" | sed 's/.*"logits":\(\[[^]]*\]\).*/{"logits":\1,"params":{"scatter_classes":true,"scatter_strength":0.4,"scatter_sigma":0.7}}/' >rows.json
     [ "$(wc -l <rows.json)" -ge 7 ]
     sampl -s 3 --samplers scatter --vocab classes.txt --scatter-embeddings embd.npy --dump-probs rows.json >got

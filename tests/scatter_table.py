@@ -7,6 +7,8 @@ Usage: scatter_table.py SAMPL SAMPLES
 Each way to flatten the 64 best candidates of the sample's rows gets the strength at which the mean entropy is that of scatter 0.18.
 Prints the strength, the probability that moves, and how much of it crosses from one class of tokens to another.
 """
+import functools
+import itertools
 import json
 import subprocess
 import sys
@@ -51,12 +53,15 @@ def way(name, strength):
 
 
 def match(name, target):
-    """The strength, with three decimals, at which the entropy is nearest to the target."""
-    low, high = (1000, 3000) if name == "temperature" else (0, 1000)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if entropy(*way(name, middle / 1000)) < target else (low, middle)
-    return min((low, high), key=lambda s: abs(entropy(*way(name, s / 1000)) - target)) / 1000
+    """The strength, with three decimals, at which the entropy is nearest to the target: halves the range and interpolates, in turn."""
+    excess = functools.cache(lambda s: entropy(*way(name, s / 1000)) - target)
+    low, high = (1000, 3000) if name == "temperature" else (1, 1000)
+    for step in itertools.count():
+        if high - low == 1:
+            return min((low, high), key=lambda s: abs(excess(s))) / 1000
+        line = low + (high - low) * excess(low) / (excess(low) - excess(high))
+        middle = (low + high) // 2 if step % 2 else min(max(round(line), low + 1), high - 1)
+        low, high = (middle, high) if excess(middle) < 0 else (low, middle)
 
 
 def main():
