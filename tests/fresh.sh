@@ -47,6 +47,8 @@ proxy=$(apt-config dump --format '%v%n' Acquire::http::Proxy 2>/dev/null | head 
 [ -z "$proxy" ] || export http_proxy=$proxy
 debootstrap --variant=minbase "$system" "$root" "$mirror" >"$log" 2>&1 || { tail -5 "$log"; not_here 'debootstrap failed'; }
 [ -z "$proxy" ] || echo "Acquire::http::Proxy \"$proxy\";" >"$root/etc/apt/apt.conf.d/00proxy"
+# A mirror may be a snapshot that is older than the week for which a Release of testing is valid.
+[ "$system" != testing ] || echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/00snapshot"
 { mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev"; } || not_here 'proc and dev cannot be mounted'
 [ -e "$root/dev/pts/ptmx" ] || mount -t devpts devpts "$root/dev/pts" || not_here 'devpts cannot be mounted'
 
@@ -78,7 +80,7 @@ for name in demo test; do
     done
 done
 
-echo "check-fresh: $system, $(inside 'cat /etc/debian_version; uname -m' | xargs)"
+echo "check-fresh: $system, $(inside 'cat /etc/debian_version; uname -m; sed -n "s/^Date: //p" /var/lib/apt/lists/*_InRelease' | xargs)"
 for name in demo test; do
     command=$(command_of $name)
     printf '\n$ %s\n' "$command"
