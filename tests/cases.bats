@@ -119,6 +119,7 @@ t.test: 2 of 2 cases failed" \
     run -2 tests/bless.sh no-such-file
 }
 
+# shellcheck disable=SC2016 # the text of another test
 @test "reader: make bless writes what the rows of a table print, and keeps patterns that match" {
     unset SAMPL_TEST_CASE CI
     mkdir tests
