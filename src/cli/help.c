@@ -253,18 +253,20 @@ static void print_frame(const struct help *h, bool all)
     static const char *const example[] = {"sampl -n 32000 -s 1 --top-p 0.9 --temp 0.7 rows.f32",
                                           "sampl -n 32000 --accept @ids --vs chat --vs min-p rows.f32"};
     fputs("usage: sampl [OPTION]... [FILE]...\n\n", stdout);
-    wrap(h,
-         "Reads rows of logits, runs a chain of samplers over each row as llama.cpp does, and prints the ids of the "
-         "chosen tokens. Reads standard input if there is no FILE, or if FILE is -. Defaults are in parentheses.",
-         0, 0);
+    wrap(
+        h,
+        "Reads a model's logits, runs llama.cpp's samplers on each row, and prints the id of the token that they pick. "
+        "Without a FILE, or if FILE is -, reads standard input. Defaults are in parentheses.",
+        0, 0);
     print_groups(h, NULL, all);
     print_heading(h, "Examples");
     for (size_t i = 0; i < sizeof example / sizeof *example; i++)
         printf("  %s\n", example[i]);
     putchar('\n');
     wrap(h,
-         "To choose a sampler, take a text of 600 tokens or more that people wrote. samples/tune/match.sh finds each "
-         "sampler's value that loses 5 % of its tokens. The larger gain wins. See sampl-compare(7).",
+         "To choose a sampler, take the logits of a text by a person, 600 tokens or more. For each sampler, "
+         "samples/tune/match.sh finds the value that loses (removes) 5 % of these tokens. Then the largest gain wins; "
+         "see sampl-compare(7).",
          0, 0);
     wrap(h, "Exit status: 0 success, 1 bad data, 2 usage, 3 I/O failed, 4 differences.", 0, 0);
     wrap(h,

@@ -11,10 +11,10 @@ struct adaptive_p_params {
 };
 
 static const struct param params[] = {
-    {"adaptive-target", "adaptive_p: probability to aim at; negative: no target", FLOAT_AT(adaptive_p_params, target),
+    {"adaptive-target", "probability that adaptive_p aims at; negative: no target", FLOAT_AT(adaptive_p_params, target),
      FINITE, .def = -1, .metavar = "P", CLAMPED(-INFINITY, 1), SLIDER(0, 1, 0.01)},
-    {"adaptive-decay", "adaptive_p: how long it remembers, 0 to 0.99", FLOAT_AT(adaptive_p_params, decay), FINITE,
-     .def = 0.9f, REFUSED(0, 0.99), SLIDER(0, 0.99, 0.01)},
+    {"adaptive-decay", "how long adaptive_p remembers the tokens it picked; 0 to 0.99",
+     FLOAT_AT(adaptive_p_params, decay), FINITE, .def = 0.9f, REFUSED(0, 0.99), SLIDER(0, 0.99, 0.01)},
     {NULL},
 };
 

@@ -7,8 +7,8 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"min-tokens", "mask the tokens that end a text until N were accepted after the prompt",
-     INT_AT(count_params, count), RANGE(0, INT32_MAX), .also = "min-new-tokens", SLIDER(0, 64, 1)},
+    {"min-tokens", "mask the tokens that end a text until N tokens follow the prompt", INT_AT(count_params, count),
+     RANGE(0, INT32_MAX), .also = "min-new-tokens", SLIDER(0, 64, 1)},
     {NULL},
 };
 

@@ -15,13 +15,13 @@ struct dry_params {
 };
 
 static const struct param params[] = {
-    {"dry-multiplier", "strength of the DRY penalty on repeated sequences; 0: off", .common = true,
+    {"dry-multiplier", "strength of the DRY penalty on repetitions; 0: off", .common = true,
      FLOAT_AT(dry_params, multiplier), FINITE, SLIDER(0, 2, 0.05)},
-    {"dry-base", "base of DRY's exponential growth", FLOAT_AT(dry_params, base), RANGE(1, FLT_MAX), .ignores_low = true,
-     .def = 1.75f, DEFAULTED(1, INFINITY), SLIDER(1, 4, 0.05)},
-    {"dry-allowed-length", "length from which on DRY penalises a repetition", INT_AT(dry_params, allowed_length),
-     ANY_INT, .def = 2, REFUSED(0, INFINITY), SLIDER(1, 10, 1)},
-    {"dry-penalty-last-n", "tokens that DRY looks back on; 0: off, -1: all", INT_AT(dry_params, last_n),
+    {"dry-base", "factor by which the DRY penalty grows with each repeated token", FLOAT_AT(dry_params, base),
+     RANGE(1, FLT_MAX), .ignores_low = true, .def = 1.75f, DEFAULTED(1, INFINITY), SLIDER(1, 4, 0.05)},
+    {"dry-allowed-length", "shortest repetition that DRY penalises", INT_AT(dry_params, allowed_length), ANY_INT,
+     .def = 2, REFUSED(0, INFINITY), SLIDER(1, 10, 1)},
+    {"dry-penalty-last-n", "how many tokens DRY looks back; 0: off, -1: all", INT_AT(dry_params, last_n),
      RANGE(-1, INT32_MAX), .def = 64, REFUSED(0, INFINITY), SLIDER(-1, 512, 1)},
     {NULL},
 };

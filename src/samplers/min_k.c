@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static const struct param params[] = {
-    {"min-k", "keep tokens above the steepest cliff of the logits, at least TAU / range; below 0: all",
+    {"min-k", "keep tokens above the steepest drop of the logits, and at least TAU / their range; below 0: all",
      FLOAT_AT(value_params, value), FINITE, .def = -1, .metavar = "TAU", SLIDER(-1, 20, 0.5)},
     MIN_KEEP,
     {NULL},

@@ -6,7 +6,7 @@
 #include "sample/suffixes.h"
 
 static const struct param params[] = {
-    {"no-repeat-ngram", "mask tokens that would repeat N tokens in a row; 0: none", INT_AT(count_params, count),
+    {"no-repeat-ngram", "mask a token that would repeat N tokens in a row; 0: off", INT_AT(count_params, count),
      RANGE(0, INT32_MAX), .also = "no-repeat-ngram-size", .server = "no_repeat_ngram_size", SLIDER(0, 10, 1)},
     {NULL},
 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 static const struct param params[] = {
-    {"p-step", "keep tokens before the first that is less than S times as likely as its predecessor; 0: all",
+    {"p-step", "keep tokens before the first that is less than S times as likely as the one before; 0: all",
      FLOAT_AT(value_params, value), RANGE(0, 1), .metavar = "S", SLIDER(0, 1, 0.01)},
     MIN_KEEP,
     {NULL},

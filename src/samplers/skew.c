@@ -5,7 +5,7 @@
 #include "sample/sampler.h"
 
 static const struct param params[] = {
-    {"skew", "above 0 favour the unlikely, below 0 the likely; 0: off", FLOAT_AT(value_params, value), FINITE,
+    {"skew", "favour the unlikely tokens; below 0 the likely ones; 0: off", FLOAT_AT(value_params, value), FINITE,
      .metavar = "S", SLIDER(-1, 1, 0.05)},
     {NULL},
 };

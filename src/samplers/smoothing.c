@@ -10,7 +10,7 @@ struct smoothing_params {
 static const struct param params[] = {
     {"smoothing-factor", "lower logits by X times the square of their distance from the largest; 0: off",
      FLOAT_AT(smoothing_params, factor), RANGE(0, FLT_MAX), SLIDER(0, 5, 0.05)},
-    {"smoothing-curve", "from 1; larger: more of the distance's cube, less of its square",
+    {"smoothing-curve", "from 1; above it, more of the cube of the distance, and less of its square",
      FLOAT_AT(smoothing_params, curve), RANGE(1, 10), .def = 1, SLIDER(1, 10, 0.1)},
     {NULL},
 };

@@ -13,9 +13,9 @@ static const struct param params[] = {
     {"temp", "temperature; 0 or less: the likeliest token", FLOAT_AT(temperature_params, temp), FINITE, .common = true,
      .def = 0.8f, .metavar = "T", .also = "temperature", .server = "temperature", CLAMPED(0, INFINITY),
      SLIDER(0, 2, 0.05)},
-    {"dynatemp-range", "temperature follows the entropy within temp +- X; 0: off", FLOAT_AT(temperature_params, range),
-     FINITE, SLIDER(0, 2, 0.05)},
-    {"dynatemp-exp", "exponent of that dependence", FLOAT_AT(temperature_params, exponent), FINITE, .def = 1,
+    {"dynatemp-range", "let the temperature follow the entropy within temp +- X; 0: off",
+     FLOAT_AT(temperature_params, range), FINITE, SLIDER(0, 2, 0.05)},
+    {"dynatemp-exp", "exponent for --dynatemp-range", FLOAT_AT(temperature_params, exponent), FINITE, .def = 1,
      .server = "dynatemp_exponent", SLIDER(0.1, 5, 0.1)},
     {NULL},
 };

@@ -9,7 +9,8 @@
 enum { TG = 1 }; // the variant of text-generation-webui
 
 static const struct param params[] = {
-    {"tfs", "keep tokens before the tail, which begins where the fraction Z of the curvature is reached; 1: all",
+    {"tfs",
+     "keep tokens before the tail, which begins where the curve has used the fraction Z of its curvature; 1: all",
      FLOAT_AT(value_params, value), RANGE(0, 1), .def = 1, .metavar = "Z", SLIDER(0, 1, 0.01)},
     MIN_KEEP,
     {NULL},

@@ -10,7 +10,7 @@ enum { PAST = 1 }; // the variant that keeps the candidate past the sum, too
 static const struct param params[] = {
     {"top-p", "keep the likeliest tokens up to the sum P; 1: all", FLOAT_AT(value_params, value), FINITE,
      .common = true, .def = 0.95f, .metavar = "P", CLAMPED(0, 1), SLIDER(0, 1, 0.01)},
-    {"min-keep", "top-p, min-p, typical, xtc and those of other programs leave at least N",
+    {"min-keep", "least number of tokens that top-p, min-p, typical, xtc and cuts of other programs keep",
      INT_AT(value_params, min_keep), RANGE(0, INT32_MAX), REFUSED(0, INFINITY), SLIDER(0, 20, 1)},
     {NULL},
 };

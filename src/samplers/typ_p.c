@@ -8,8 +8,8 @@
 enum { BLOCK = 1024, STEP = 16 }; // candidates that are looked at in one go, or have room behind those there are
 
 static const struct param params[] = {
-    {"typical", "keep the most typical tokens up to cumulative probability P; 1: all", FLOAT_AT(value_params, value),
-     FINITE, .def = 1, .metavar = "P", .also = "typical-p", .server = "typical_p", SLIDER(0, 1, 0.01)},
+    {"typical", "keep the most typical tokens up to the sum P; 1: all", FLOAT_AT(value_params, value), FINITE, .def = 1,
+     .metavar = "P", .also = "typical-p", .server = "typical_p", SLIDER(0, 1, 0.01)},
     MIN_KEEP,
     {NULL},
 };

@@ -13,10 +13,10 @@ struct xtc_params {
 };
 
 static const struct param params[] = {
-    {"xtc-probability", "chance that xtc removes the top choices", .common = true, FLOAT_AT(xtc_params, probability),
-     FINITE, .metavar = "P", CLAMPED(0, 1), SLIDER(0, 1, 0.01)},
-    {"xtc-threshold", "least probability of a top choice; above 0.5: off", FLOAT_AT(xtc_params, threshold), FINITE,
-     .def = 0.1f, .metavar = "P", CLAMPED(0, 1), SLIDER(0, 0.5, 0.01)},
+    {"xtc-probability", "chance that xtc removes the likeliest tokens", .common = true,
+     FLOAT_AT(xtc_params, probability), FINITE, .metavar = "P", CLAMPED(0, 1), SLIDER(0, 1, 0.01)},
+    {"xtc-threshold", "least probability of a token that xtc may remove; above 0.5: off",
+     FLOAT_AT(xtc_params, threshold), FINITE, .def = 0.1f, .metavar = "P", CLAMPED(0, 1), SLIDER(0, 0.5, 0.01)},
     {"min-keep", INT_AT(xtc_params, min_keep)},
     {NULL},
 };
