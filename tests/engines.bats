@@ -524,10 +524,10 @@ sampled() {
     # No other engine, and no greedy chain, has noise.
     [ "$(sampl --engine akunu --temp 0.9 -s 4 --dump-probs -O json <<<'[1,2]' | grep -c noise)" = 0 ]
     [ "$(sampl --engine vllm --temp 0 -s 4 --dump-probs -O json <<<'[1,2]' | grep -c noise)" = 0 ]
-    # The text has two more columns.
+    # The text has the noise and the value in place of the sums.
     run -0 sampl --engine vllm-v2 -s 1 --dump-probs=1 <<<'[3,2,1]'
-    [[ ${lines[1]} == *' cum '*' noise '*' value' ]]
-    [[ ${lines[2]} == *'    -0.3548     2.6452' ]]
+    [[ ${lines[1]} == *' prob '*' noise '*' value' ]]
+    [[ ${lines[2]} == *'  -0.3548   2.6452' ]]
 }
 
 @test "--expect reports the values with noise, and --tolerance leaves out rows where they are near" {

@@ -339,11 +339,12 @@ lists() {
     ! grep exact got || false
 }
 
-@test "a trace says at which stage the rest went" {
+@test "a trace says which stage removed the unlisted tokens" {
     reply 1=-0.3,2=-2 >list.json
     sampl -s 1 --samplers 'temperature;top_k' --top-k 1 --trace list.json >got
-    [ "$(grep -c 'rest' got)" -eq 1 ]
-    grep -q '^top_k=1 .*; rest gone' got
+    [ "$(grep -c 'unlisted' got)" -eq 1 ]
+    [ "$(sed -n '/^top_k=1 /,/^[a-z]*  /p' got | grep -c '; unlisted tokens removed$')" = 1 ]
+    sampl -s 1 --samplers 'temperature;typ_p' --typical 0.5 --trace list.json 2>/dev/null | grep -c 'depends on unlisted tokens$' | grep -qx 1
     sampl -s 1 --samplers 'temperature;typ_p' --typical 0.5 --trace -O json list.json >got
     [ "$(grep -o '"name":"[a-z_]*"\|"rest":"[a-z]*"' got | grep -B 1 rest | paste -sd ' ')" = '"name":"typ_p" "rest":"unknown"' ]
     echo '[1,2]' | sampl -s 1 --trace -O json >got

@@ -505,7 +505,7 @@ sampl_full() {
         # shellcheck disable=SC2086
         austen $args --dump-probs >want
         # shellcheck disable=SC2086
-        austen $args --dump-probs --trace | sed -E '/^stage /d; /^[a-z]\w+(=[^ ]+)? +[0-9]+ -> /d' >got
+        austen $args --dump-probs --trace | sed -E '/^stage /d; /^[a-z]\w+(=[^ ]+)? +[0-9]+ -> /d; /^    ([a-z]|[0-9]+ (removed|repeated))/d' >got
         same got want
         # shellcheck disable=SC2086
         austen $args >ids
@@ -527,12 +527,12 @@ sampl_full() {
 
 @test "a trace counts the logits that penalties and dry changed, and names the largest change" {
     echo '[1,2,3,-1]' >row.json
-    sampl -s 1 --samplers 'penalties;top_k' --top-k 3 --repeat-penalty 2 --presence-penalty 0.25 --prompt-tokens 3,1 --trace row.json >got
+    sampl -s 1 --samplers 'penalties;top_k' --top-k 3 --repeat-penalty 2 --presence-penalty 0.25 --prompt-tokens 3,1 --trace row.json | sed ':a; N; $!ba; s/\n    /; /g' >got
     grep -q '^penalties=2 .*; 2 repeated: 1 x1 -1.25, 3 x1 -1.25$' got
     sampl -s 1 --samplers 'penalties' --presence-penalty 0.25 --prompt-tokens 3,1 --trace -O json row.json | grep -qF '"notes":{"changed":2,"change":-0.25,"token":1}'
-    sampl -s 1 --samplers 'dry' --dry-multiplier 0.5 --dry-allowed-length 1 --dry-sequence-breaker none --prompt-tokens 2,1,2 --trace row.json | grep -q '^dry=0.5 .*; repeats 1 token 2 of 2 tokens back, -.5 \* 1.75^0 = -.5 for 1$'
+    sampl -s 1 --samplers 'dry' --dry-multiplier 0.5 --dry-allowed-length 1 --dry-sequence-breaker none --prompt-tokens 2,1,2 --trace row.json | sed ':a; N; $!ba; s/\n    /; /g' | grep -q '^dry=0.5 .*; repeats 1 token 2 of 2 tokens back, -.5 \* 1.75^0 = -.5 for 1$'
     # A stage that changed nothing says so, and others say nothing.
-    sampl -s 1 --samplers 'dry;temperature' --dry-multiplier 0.5 --prompt-tokens 2,1 --trace row.json >got 2>/dev/null
+    sampl -s 1 --samplers 'dry;temperature' --dry-multiplier 0.5 --prompt-tokens 2,1 --trace row.json 2>/dev/null | sed ':a; N; $!ba; s/\n    /; /g' >got
     grep -q '^dry=0.5 .*; did not act: its window has 2 tokens$' got
     [ "$(grep -c "did not act" got)" = 1 ]
 }

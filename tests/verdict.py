@@ -55,7 +55,7 @@ for number in range(COUNT):
             for name, spec in chains.items()}
     lost = {name: sum(p for q, ps in zip(kept[name], truth) for x, p in zip(q, ps) if not x) / n for name in chains}
     seen = {name: sum(not q[t] for q, t in zip(kept[name], tokens)) for name in chains}
-    text = "\n".join(line for line in out.splitlines()[len(chains) + 2:])
+    text = "\n".join(line for line in out.replace("\n    ", " ").splitlines()[len(chains) + 2:])
 
     def claim(holds, *what):
         if not holds:

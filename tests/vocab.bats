@@ -287,7 +287,7 @@ austen_files() {
         tr -s ' ' >with
     sampl -n 4096 -s 1 --rows :20 --dump-probs "$AUSTEN" | tr -s ' ' >without
     same with without
-    sampl --vocab "$V" -s 1 --rows :1 --dump-probs=1 --trace "$AUSTEN" | grep -qF 'top_k=40            4096 ->      40 0.9195   2.052  304 " was"; 4056 removed: 1354 " brought" (.001) '
+    sampl --vocab "$V" -s 1 --rows :1 --dump-probs=1 --trace "$AUSTEN" | grep -qF 'top_k=40            4096 ->      40 0.9195   2.052  304 " was"'
 }
 
 @test "--emit text prints the texts of the chosen tokens" {

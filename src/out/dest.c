@@ -169,19 +169,37 @@ static bool end_write(struct dest *d, bool flush, struct err *e)
     return (!(flush && fflush(d->stream)) && !ferror(d->stream)) || dest_fail(d, "write", e);
 }
 
+// Folds the lines of the record from an offset on. before: what then stands before them.
+static void fold_lines(struct dest *d, size_t begin, const char *before, int columns)
+{
+    struct builder lines = {0};
+    if (!builder_whole(&d->text) || d->text.len == begin)
+        return;
+    builder_string(&lines, before);
+    screen_fold(&lines, d->text.text + begin, d->text.len - begin, columns);
+    d->text.len = begin;
+    builder_bytes(&d->text, lines.text, lines.len);
+    d->text.failed = d->text.failed || lines.failed;
+    builder_free(&lines);
+}
+
+void dest_fold(struct dest *d, size_t begin)
+{
+    if (!d->folds)
+        fold_lines(d, begin, "", SCREEN_USUAL);
+}
+
 // In a window, the lines of a record are folded, and a blank line separates records.
 bool dest_write(struct dest *d, struct err *e)
 {
+    if (d->folds && d->text.len) {
+        fold_lines(d, 0, d->shown ? "\n" : "", d->screen.columns);
+        d->shown = true;
+    }
     if (!builder_whole(&d->text))
         return err_from_fault(e, fault_memory());
-    if (d->folds && d->text.len) {
-        if (d->shown)
-            putc('\n', d->stream);
-        d->shown = true;
-        screen_fold(d->stream, d->text.text, d->text.len, d->screen.columns);
-    } else if (d->text.len) {
+    if (d->text.len)
         fwrite(d->text.text, 1, d->text.len, d->stream);
-    }
     builder_clear(&d->text);
     return end_write(d, d->flush, e);
 }

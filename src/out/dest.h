@@ -43,6 +43,9 @@ bool dest_open(struct dest *d, struct err *e);
 // Called before each record: a window may have changed its size.
 void dest_begin(struct dest *d);
 
+// Where there is no window, which folds all lines, folds those of the record that begin at an offset of d->text.
+void dest_fold(struct dest *d, size_t begin);
+
 // Ends a record: writes d->text. If nobody reads the output any more, this and the functions below fail with a quiet
 // end (err_silent).
 bool dest_write(struct dest *d, struct err *e);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LEAST = 40, USUAL = 80, MOST = 1000, INDENT = 4 }; // columns
+enum { LEAST = 40, MOST = 1000 }; // columns
 
 static int columns_of(int fd)
 {
@@ -17,7 +17,7 @@ static int columns_of(int fd)
     long n = wish ? strtol(wish, &end, 10) : 0;
     if (!wish || *end || n <= 0)
         n = platform_columns(fd);
-    return n <= 0 ? USUAL : n < LEAST ? LEAST : n > MOST ? MOST : (int)n;
+    return n <= 0 ? SCREEN_USUAL : n < LEAST ? LEAST : n > MOST ? MOST : (int)n;
 }
 
 struct screen screen_of(int fd)
@@ -58,7 +58,7 @@ static size_t part_length(const char *line, size_t len, int columns)
             used++;
         }
         quoted ^= c == '"';
-        if (c != ' ' || quoted || used <= INDENT)
+        if (c != ' ' || quoted || used <= SCREEN_INDENT)
             continue;
         blank = at;
         if (3 * used >= columns && strchr(" ;,:)", before))
@@ -67,14 +67,16 @@ static size_t part_length(const char *line, size_t len, int columns)
     return len;
 }
 
-static void fold_line(FILE *f, const char *line, size_t len, int columns)
+static void fold_line(struct builder *b, const char *line, size_t len, int columns)
 {
-    for (int indent = 0; len; indent = INDENT) {
-        size_t n = part_length(line, len, columns - indent);
+    for (int indent = 0; len; indent = SCREEN_INDENT) {
+        size_t n = len > (size_t)(columns - indent) ? part_length(line, len, columns - indent) : len;
         size_t shown = n;
         while (n < len && shown && line[shown - 1] == ' ')
             shown--;
-        fprintf(f, "%*s%.*s\n", indent, "", (int)shown, line);
+        builder_pad(b, ' ', (size_t)indent);
+        builder_bytes(b, line, shown);
+        builder_byte(b, '\n');
         for (; n < len && line[n] == ' '; n++) {
         }
         line += n;
@@ -82,14 +84,14 @@ static void fold_line(FILE *f, const char *line, size_t len, int columns)
     }
 }
 
-void screen_fold(FILE *f, const char *text, size_t len, int columns)
+void screen_fold(struct builder *b, const char *text, size_t len, int columns)
 {
     const char *const end = text + len;
     while (text < end) {
         const char *const newline = memchr(text, '\n', (size_t)(end - text)), *const stop = newline ? newline : end;
         if (stop == text)
-            putc('\n', f);
-        fold_line(f, text, (size_t)(stop - text), columns);
+            builder_byte(b, '\n');
+        fold_line(b, text, (size_t)(stop - text), columns);
         text = stop + 1;
     }
 }

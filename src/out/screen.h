@@ -3,9 +3,12 @@
 #ifndef SAMPL_OUT_SCREEN_H
 #define SAMPL_OUT_SCREEN_H
 
+#include "base/builder.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
+
+enum { SCREEN_USUAL = 80, SCREEN_INDENT = 4 }; // columns of a window of unknown width; of the parts of a folded line
 
 struct screen {
     int columns; // 0: no window; lines may have any length
@@ -23,8 +26,8 @@ struct screen screen_of(int fd);
 #define COLOR_ORANGE "\033[38;5;130m"
 #define COLOR_NONE   "\033[39m"
 
-// Writes lines, which may have colours. Folds lines that are longer than the window, within quotes only if there is no
-// other place.
-void screen_fold(FILE *f, const char *text, size_t len, int columns);
+// Adds lines, which may have colours, to b. Folds lines that are longer than the window, within quotes only if there is
+// no other place.
+void screen_fold(struct builder *b, const char *text, size_t len, int columns);
 
 #endif

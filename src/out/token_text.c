@@ -140,12 +140,6 @@ void text_escaped(struct builder *b, struct piece text, char escaped)
     }
 }
 
-void token_name(struct dest *d, uint32_t token)
-{
-    builder_int(&d->text, token, 0);
-    text_of_token(d, token, 0);
-}
-
 void account_text(struct builder *b, const struct dest *d, const char *words)
 {
     for (const char *at = words, *end; *at; at = end) {
@@ -179,16 +173,16 @@ const char *named_text(const struct named *x, char text[NUMBER_TEXT])
                                                          : number_text((float)x->value, text);
 }
 
-// Returns the most columns that a token's text may take: a quarter of the window.
-static size_t token_columns_most(const struct dest *d)
+// Returns the most columns that a token's text may take in a table: a quarter of the line.
+static size_t cell_most(const struct dest *d)
 {
-    const int quarter = d->screen.columns / 4;
-    return !quarter ? SIZE_MAX : quarter < TEXT_MOST ? (size_t)quarter : TEXT_MOST;
+    const size_t quarter = window_columns(d) / 4;
+    return quarter < TEXT_MOST ? quarter : TEXT_MOST;
 }
 
 size_t text_width(const struct dest *d, size_t width, uint32_t id)
 {
-    const size_t columns = text_clip(NULL, token_text(d, id), '"', token_columns_most(d));
+    const size_t columns = text_clip(NULL, token_text(d, id), '"', cell_most(d));
     return columns <= TEXT_MOST && columns > width ? columns : width;
 }
 
@@ -197,5 +191,14 @@ void text_of_token(struct dest *d, uint32_t id, size_t width)
     if (!d->vocab)
         return;
     builder_byte(&d->text, ' ');
-    text_cell(&d->text, vocab_text(d->vocab, id), '"', width, token_columns_most(d));
+    text_cell(&d->text, vocab_text(d->vocab, id), '"', width, cell_most(d));
+}
+
+void token_name(struct dest *d, uint32_t token)
+{
+    builder_int(&d->text, token, 0);
+    if (!d->vocab)
+        return;
+    builder_byte(&d->text, ' ');
+    text_clip(&d->text, vocab_text(d->vocab, token), '"', d->screen.columns ? cell_most(d) : SIZE_MAX);
 }

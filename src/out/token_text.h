@@ -43,10 +43,11 @@ enum { TEXT_MOST = 40 }; // columns up to which texts are aligned
 // Returns the larger of `width` and the number of columns of a token's text. Texts above TEXT_MOST do not count.
 size_t text_width(const struct dest *d, size_t width, uint32_t id);
 
-// Writes a blank and a token's text in quotes, with blanks up to `width` columns. Writes nothing without a vocabulary.
+// Writes a blank and a token's text in quotes, with blanks up to `width` columns, as a cell of a table: a long text is
+// cut. Writes nothing without a vocabulary.
 void text_of_token(struct dest *d, uint32_t id, size_t width);
 
-// Writes the id and, with a vocabulary, the text in quotes.
+// Writes the id and, with a vocabulary, the text in quotes, which only a window cuts.
 void token_name(struct dest *d, uint32_t token);
 
 // Adds the words of an account (sample/account.h) to b, with the texts of its tokens in quotes, or their ids.
@@ -55,10 +56,10 @@ void account_text(struct builder *b, const struct dest *d, const char *words);
 // Returns the value of a parameter or a note.
 const char *named_text(const struct named *x, char text[NUMBER_TEXT]);
 
-// Returns the number of columns of the window; SIZE_MAX if there is no window.
+// Returns the number of columns for the lines of tables: those of the window, if there is one.
 static inline size_t window_columns(const struct dest *d)
 {
-    return d->screen.columns ? (size_t)d->screen.columns : SIZE_MAX;
+    return d->screen.columns ? (size_t)d->screen.columns : SCREEN_USUAL;
 }
 
 #endif

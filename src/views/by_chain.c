@@ -25,16 +25,14 @@ static size_t candidate_width(const void *arg, size_t column)
     return wide > CHAIN ? wide : CHAIN;
 }
 
-// Writes the columns of chains first to last - 1. In a window the texts stand in front, with `width` columns; else they
-// stand behind.
+// Writes the columns of chains first to last - 1. The texts have `width` columns.
 static void candidate_block(const struct candidates *v, size_t first, size_t last, size_t width)
 {
     struct dest *const d = v->columns.dest;
     struct builder *const b = &d->text;
     char text[NUMBER_TEXT];
-    const bool before = d->vocab && d->screen.columns, behind = d->vocab && !before;
     builder_format(b, "%8s", "id");
-    if (before)
+    if (d->vocab)
         builder_format(b, " %-*s", (int)width, "text");
     for (size_t i = first; i < last; i++) {
         const struct piece name = text_piece(v->columns.job->variants->of[i].name);
@@ -42,21 +40,17 @@ static void candidate_block(const struct candidates *v, size_t first, size_t las
         builder_pad(b, ' ', 1 + candidate_width(v, i) - text_clip(NULL, name, 0, most));
         text_clip(b, name, 0, most);
     }
-    builder_string(b, behind ? "  text\n" : "\n");
+    builder_byte(b, '\n');
     for (size_t k = 0; k < v->best.n; k++) {
         const struct union_token *const t = &v->best.token[k];
         builder_int(b, t->best.id, 8);
-        if (before)
-            text_of_token(d, t->best.id, width);
+        text_of_token(d, t->best.id, width);
         for (size_t i = first; i < last; i++) {
             const struct result *const res = &v->result[i];
             snprintf(text, sizeof text, "%s%.6f", t->best.id == res->record.chosen ? "*" : "", (double)t->p[i]);
             builder_format(b, " %*s", (int)candidate_width(v, i),
                            t->p[i] < 0.0f ? chain_removed_by(res, t->best.id, text) : text);
         }
-        builder_string(b, behind ? "  " : "");
-        if (behind)
-            text_write(b, vocab_text(d->vocab, t->best.id), '"');
         builder_byte(b, '\n');
     }
 }
@@ -66,7 +60,7 @@ static void candidates_text(const struct candidates *v)
     struct dest *const d = v->columns.dest;
     const size_t n = v->columns.job->variants->n;
     size_t width = 4;
-    for (size_t k = 0; d->screen.columns && k < v->best.n; k++)
+    for (size_t k = 0; k < v->best.n; k++)
         width = text_width(d, width, v->best.token[k].best.id);
     builder_format(&d->text, "row %" PRIu64 "\n", v->result->record.row);
     for (size_t first = 0, last; first < n; first = last) {

@@ -188,42 +188,120 @@ static void padded_name(struct dest *d, const struct trace_line *t)
     builder_format(&d->text, "%-16s", name);
 }
 
+// The part of a stage's line that stands behind the numbers: clauses, which go on in lines of their own where the line
+// has no room.
+struct clauses {
+    struct dest *dest;
+    size_t line;  // offset in dest->text where the line begins
+    size_t begin; // of the clause that is being written
+    bool first;
+};
+
+static size_t columns_from(const struct builder *b, size_t begin)
+{
+    return b->text
+               ? text_clip(NULL, (struct piece){(const unsigned char *)b->text + begin, b->len - begin}, 0, SIZE_MAX)
+               : 0;
+}
+
+static void clauses_begin(struct clauses *c, struct dest *d, size_t line)
+{
+    *c = (struct clauses){.dest = d, .line = line, .begin = d->text.len, .first = true};
+}
+
+// Ends a clause, and moves it to the next line if it goes beyond the last column.
+static void clause_end(struct clauses *c)
+{
+    struct builder *const b = &c->dest->text;
+    const char *const between = c->first ? "" : "; ";
+    struct builder clause = {0};
+    if (!builder_whole(b) || b->len == c->begin)
+        return;
+    builder_bytes(&clause, b->text + c->begin, b->len - c->begin);
+    b->len = c->begin;
+    const bool fits = columns_from(b, c->line) + strlen(between) + columns_from(&clause, 0) <= window_columns(c->dest);
+    if (c->first || fits) {
+        builder_string(b, between);
+    } else {
+        builder_byte(b, '\n');
+        c->line = b->len;
+        builder_pad(b, ' ', SCREEN_INDENT);
+    }
+    builder_bytes(b, clause.text ? clause.text : "", clause.len);
+    b->failed = b->failed || clause.failed;
+    builder_free(&clause);
+    c->first = false;
+    c->begin = b->len;
+}
+
+// Writes the likeliest removed tokens, as many as a line has room for.
+static void removed_clause(struct dest *d, const struct trace_line *t)
+{
+    static const char more[] = " ...";
+    struct builder *const b = &d->text;
+    const size_t begin = b->len, room = window_columns(d) - SCREEN_INDENT;
+    const size_t most = t->n_removed < TRACE_REMOVED ? t->n_removed : TRACE_REMOVED;
+    char text[NUMBER_TEXT];
+    size_t k = 0;
+    if (t->n_removed)
+        builder_format(b, "%zu removed:", t->n_removed);
+    for (; k < most && builder_whole(b); k++) {
+        const size_t end = b->len;
+        builder_byte(b, ' ');
+        token_name(d, t->removed[k].id);
+        builder_format(b, " (%s)", text_share(t->removed[k].p, text));
+        if (k && columns_from(b, begin) + (k + 1 < t->n_removed ? strlen(more) : 0) > room) {
+            b->len = end;
+            break;
+        }
+    }
+    builder_string(b, k < t->n_removed ? more : "");
+}
+
+// Says what the stage did to the unlisted tokens.
+static const char *unlisted_words(const char *effect)
+{
+    if (!effect)
+        return "";
+    if (!strcmp(effect, "gone"))
+        return "unlisted tokens removed";
+    return strcmp(effect, "unknown") ? effect : "depends on unlisted tokens";
+}
+
 static void stage(struct dest *d, const struct trace_line *t)
 {
     struct builder *const b = &d->text;
+    struct clauses c;
     char text[NUMBER_TEXT];
+    const size_t line = b->len;
     padded_name(d, t);
     if (!t->enabled) {
         builder_format(b, " %7s\n", "off");
         return;
     }
     builder_format(b, " %7zu -> %7zu %6.4f %7.3f  ", t->before, t->after, t->mass, t->entropy);
+    clauses_begin(&c, d, line);
     token_name(d, t->top_before);
     if (t->top_after != t->top_before) {
         builder_string(b, " -> ");
         token_name(d, t->top_after);
     }
-    if (t->n_removed)
-        builder_format(b, "; %zu removed:", t->n_removed);
-    for (size_t k = 0; k < t->n_removed && k < TRACE_REMOVED; k++) {
-        builder_byte(b, ' ');
-        token_name(d, t->removed[k].id);
-        builder_format(b, " (%s)", text_share(t->removed[k].p, text));
-    }
-    if (t->n_removed > TRACE_REMOVED)
-        builder_string(b, " ...");
-    if (t->unlisted)
-        builder_format(b, "; rest %s", t->unlisted);
+    clause_end(&c);
+    removed_clause(d, t);
+    clause_end(&c);
+    builder_string(b, unlisted_words(t->unlisted));
+    clause_end(&c);
     for (size_t k = 1, n = 0; k < t->n_params; k++)
         if (!t->param[k].usual)
-            builder_format(b, "%s%s=%s", n++ ? " " : "; ", t->param[k].name, named_text(&t->param[k], text));
-    const bool says = *t->words;
-    if (says)
-        builder_string(b, "; ");
+            builder_format(b, "%s%s=%s", n++ ? " " : "", t->param[k].name, named_text(&t->param[k], text));
+    clause_end(&c);
     account_text(b, d, t->words);
-    for (size_t k = 0; k < t->n_notes && (!says || t->selects); k++)
-        builder_format(b, "%s%s %.6g", k ? ", " : "; ", t->note[k].name, t->note[k].value);
+    clause_end(&c);
+    for (size_t k = 0; k < t->n_notes && (!*t->words || t->selects); k++)
+        builder_format(b, "%s%s %.6g", k ? ", " : "", t->note[k].name, t->note[k].value);
+    clause_end(&c);
     builder_byte(b, '\n');
+    dest_fold(d, line);
 }
 
 // Writes a line for each candidate, or in a window bars. Marks the chosen and the accepted candidate. last: the list is
@@ -241,36 +319,36 @@ static void candidate_lines_text(struct dest *d, const struct record *r, const s
     }
     for (size_t i = 0; i < n; i++)
         width = text_width(d, width, ranked[i].id);
-    builder_format(&d->text, "%6s %8s", "rank", "id");
+    const int id_width = noisy ? 7 : 8, logit_width = noisy ? 8 : 10; // noise takes the room of cum
+    builder_format(&d->text, "%6s %*s", "rank", id_width, "id");
     if (d->vocab)
         builder_format(&d->text, " %-*s", (int)width, "text");
-    builder_format(&d->text, " %10s", "logit");
+    builder_format(&d->text, " %*s", logit_width, "logit");
     if (pair)
         builder_format(&d->text, " %8s", "before");
-    builder_format(&d->text, " %8s %8s", pair ? "after" : "prob", "cum");
-    if (noisy)
-        builder_format(&d->text, " %10s %10s", "noise", "value");
-    builder_byte(&d->text, '\n');
+    builder_format(&d->text, " %8s", pair ? "after" : "prob");
+    builder_format(&d->text, noisy ? " %8s %8s\n" : " %8s\n", noisy ? "noise" : "cum", "value");
     for (size_t i = 0; i < n; i++) {
         const struct ranked *const c = &ranked[i];
         sum += c->p;
         builder_byte(&d->text, text_mark(r, c->id));
         builder_int(&d->text, (int64_t)i + 1, 5);
-        builder_int(&d->text, c->id, 9);
+        builder_int(&d->text, c->id, 1 + id_width);
         text_of_token(d, c->id, width);
-        builder_format(&d->text, " %10.4f", (double)c->logit);
+        builder_format(&d->text, " %*.4f", logit_width, (double)c->logit);
         if (pair)
             builder_format(&d->text, " %8s", text_prob((double)c->raw_p, text));
         builder_format(&d->text, " %8s", text_prob((double)c->p, text));
-        builder_format(&d->text, " %8s", text_prob(sum, text));
         if (noisy)
-            builder_format(&d->text, " %10.4f %10.4f", c->noised.noise, c->noised.value);
-        builder_byte(&d->text, '\n');
+            builder_format(&d->text, " %8.4f %8.4f\n", c->noised.noise, c->noised.value);
+        else
+            builder_format(&d->text, " %8s\n", text_prob(sum, text));
     }
 }
 
 void dump_text(struct dest *d, const struct record *r, bool lists)
 {
+    const size_t begin = d->text.len;
     builder_format(&d->text, "row %" PRIu64 "  chosen ", r->row);
     token_name(d, r->chosen);
     builder_format(&d->text, " (%.4f)  kept %zu/%zu%s  entropy %.3f nats\n", (double)r->chosen_p, r->kept, r->n_vocab,
@@ -279,7 +357,7 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
         builder_format(&d->text, "%-16s %7s    %7s %6s %7s  %s\n", "stage", "before", "after", "mass", "entropy",
                        d->screen.columns ? "top" : "top; removed");
     if (r->budget)
-        builder_format(&d->text, "%-16s %s", "reasoning", r->budget);
+        builder_format(&d->text, "%-16s %s", "reasoning", strcmp(r->budget, "idle") ? r->budget : "not begun");
     if (r->budget && r->budget_left)
         builder_format(&d->text, ", %" PRIu32 " %s left", r->budget_left, r->budget_left == 1 ? "token" : "tokens");
     if (r->budget)
@@ -292,6 +370,7 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
         account_text(&d->text, d, r->first_choice);
         builder_byte(&d->text, '\n');
     }
+    dest_fold(d, begin);
     for (size_t i = 0; i < r->n_trace; i++) {
         stage(d, &r->trace[i]);
         if (r->trace[i].n_best)

@@ -305,6 +305,16 @@ static void add_fields(struct means *m, size_t first, size_t last)
             }
 }
 
+// Returns whether a column of lists tells a reader something: that tokens are unlisted, or that rows are not exact.
+static bool tells(const struct means *m, size_t source)
+{
+    const double usual = sources[source].kind == EXACT ? 1.0 : 0.0;
+    for (size_t i = 0; conditions[sources[source].when].partial && i < m->job->variants->n; i++)
+        if (mean_of(&m->sums[i].column[source].all) != usual)
+            return true;
+    return false;
+}
+
 // Lists the columns for people: first those that tell which chain to take and, unless these are enough, all others.
 static void show_fields(struct means *m)
 {
@@ -323,7 +333,7 @@ static void show_fields(struct means *m)
             done[f.column] = true;
         }
     for (size_t k = 0; k < SOURCES; k++)
-        if (m->has[k] && !done[k] && (!m->brief || (accepts && conditions[sources[k].when].partial)))
+        if (m->has[k] && !done[k] && (!m->brief || (accepts && tells(m, k))))
             add_field(&m->shown, k, MEANS_VALUE);
 }
 

@@ -118,9 +118,14 @@ static bool end(void *self, enum ending how, struct err *e)
         table_text(t);
     else
         means_fields(&t->means, t->dest, "\n", "\n");
+    const size_t sentences = t->dest->text.len;
     if (text && !t->job->args->columns)
         verdict_text(&t->verdict, t->dest);
-    return !args_given(t->job->args, "most-lost") || answer(t, text, e);
+    if (args_given(t->job->args, "most-lost") && !answer(t, text, e))
+        return false;
+    if (text)
+        dest_fold(t->dest, sentences);
+    return true;
 }
 
 static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)

@@ -114,10 +114,12 @@ static void write_chain(const struct chains_verdict *v, struct builder *b, size_
     builder_string(b, of_what ? " of the text" : "");
 }
 
+// A temperature of 0 keeps one token.
 static bool has_temperature(const struct recipe *r)
 {
     for (const struct stage *s = recipe_next(r, NULL); s; s = recipe_next(r, s))
-        if (s->sampler->params && s->sampler->params->flag && !strcmp(s->sampler->params->flag, "temp"))
+        if (s->sampler->params && s->sampler->params->flag && !strcmp(s->sampler->params->flag, "temp") &&
+            stage_first(s) > 0.0)
             return true;
     return false;
 }
@@ -135,7 +137,7 @@ static void write_cautions(const struct chains_verdict *v, struct builder *b)
     static const struct {
         bool (*has)(const struct recipe *r);
         const char *says;
-    } cautions[] = {{has_temperature, "a temperature loses no token: compare temperatures by eps_ppl"},
+    } cautions[] = {{has_temperature, "a temperature above 0 loses no token: compare temperatures by eps_ppl"},
                     {has_xtc, "xtc removes likely tokens on purpose"},
                     {has_mirostat, "mirostat cuts by the tokens that it chose before"},
                     {has_grammar, "a grammar removes tokens that the text may have"}};
