@@ -7,11 +7,11 @@ load helper
 @test "requests get the parameters that llama-server gives them, and are refused where it refuses them" {
     need_numpy
     run -0 /usr/bin/python3 "$ROOT/tests/requests.py" "$SAMPL" "$ROOT/tests/cases/requests.jsonl" "$ROOT/samples/austen.gguf"
-    [ "$output" = '121 files, 0 wrong' ]
+    [ "$output" = '201 files, 0 wrong' ]
 }
 
 @test "an ini of llama.cpp gives the parameters that its own reader gives, and is refused where that refuses it" {
     need_numpy
     run -0 /usr/bin/python3 "$ROOT/tests/requests.py" "$SAMPL" "$ROOT/tests/cases/inis.jsonl" "$ROOT/samples/austen.gguf"
-    [ "$output" = '121 files, 0 wrong' ]
+    [ "$output" = '201 files, 0 wrong' ]
 }

@@ -24,6 +24,10 @@ NUMBERS = ("top_k top_p min_p top_n_sigma xtc_probability xtc_threshold typical_
 VALUES = [0, 1, -1, 2, 3.7, -0.5, 0.5, 1e-3, 5, 40, 64, -3, 2.5e3, 3000000000, 4294967296, 4294967301, -4294967295, 1e10, -1e10, 1.0,
           0.99, 0.995, 1e20, 1e-50, True, False, "5", "", None, [], {}, -0.0, 18446744073709551616, 12345678901234567890, 2147483647,
           2147483648, -2147483648, -2147483649]
+FLAGS = ("verbose timings_per_token stream cache_prompt return_tokens return_progress backend_sampling post_sampling_probs "
+         "parse_tool_calls echo reasoning_control ignore_eos logprobs").split()
+COUNTS = ("sse_ping_interval n_predict max_completion_tokens max_tokens n_indent n_keep n_discard n_cmpl n n_cache_reuse n_probs logprobs "
+          "t_max_predict_ms").split()
 NAMES = ("dry top_k top_p min_p typ_p TOP_K top-k topk typical_p typical xtc infill penalties adaptive_p adaptive-p temperature temp "
          "typ nucleus tfs_z dist mirostat top_n_sigma topnsigma top-n_sigma minp typp").split()
 SCHEMA = {"type": "integer"}
@@ -56,15 +60,52 @@ def random_member(rnd):
         lambda: ("json_schema", rnd.choice([SCHEMA, {}, None, True, "x", 5, []])),
         lambda: ("grammar_lazy", rnd.choice([False, None, 1, "x"])),
         lambda: (rnd.choice(["typ_p", "temp", "repetition_penalty", "top_a"]), rnd.choice(VALUES)),
+        lambda: (rnd.choice(FLAGS), rnd.choice([True, False, None, 1, 0, "true", []])),
+        lambda: (rnd.choice(COUNTS), rnd.choice([1, 2, -1, -2, 0, 4294967297, 3000000000, True, 1.5, None, "3", [], {}, False])),
+        lambda: (rnd.choice(["reasoning_format", "reasoning_budget_start_tag", "reasoning_budget_end_tag", "generation_prompt",
+                             "reasoning_budget_message", "reasoning_effort", "thinking_budget_tokens"]),
+                 rnd.choice([None, "", " was", " the", 5, [" a"], {}, False])),
+        lambda: ("reasoning_format", rnd.choice(["none", "auto", "deepseek", "x", "deepseek-legacy", 5])),
+        lambda: ("reasoning_budget_end_tags", rnd.choice([[" was"], [" was", " it"], [], [5], None, " was", {"a": " was"}, [""]])),
+        lambda: ("reasoning_budget_start_tag", " it"), lambda: ("reasoning_budget_end_tag", " was"),
+        lambda: ("reasoning_budget_tokens", rnd.choice([-2, -1, 0, 3, None, "3", True])),
+        lambda: (rnd.choice(["stop", "preserved_tokens", "lora", "response_fields", "message_delimiters", "stream_options"]),
+                 rnd.choice([[], ["x"], [5], [None], "x", 5, {}, None, {"include_usage": 1}, {"include_usage": True}, [[]],
+                             [{"role": 5}], [{"id": 0, "scale": 1}]])),
+        lambda: ("tools", rnd.choice([[], None, 5, [{"type": "function", "function": {"name": "f"}}], [{"type": "function"}],
+                                      [{"type": "x", "function": {"name": "f"}}], {}])),
+        lambda: ("tool_choice", rnd.choice(["auto", "none", "required", "x", None, 5, {"type": "function"}])),
+        lambda: ("top_logprobs", rnd.choice([3, None, 0, "x"])),
+        lambda: ("chat_template_kwargs", rnd.choice([{}, {"enable_thinking": "x"}, {"enable_thinking": False}, 5, None])),
+        lambda: ("continue_final_message", rnd.choice([True, False, "content", None])),
+        lambda: ("add_generation_prompt", rnd.choice([True, False, None])),
     ])()
+
+
+PROMPTS = ["It was", "", [], [1030, 304], [1030, "It"], ["It", "was"], [["It", 5], [6]], 5, None, True, [1.5], [5, 1.5], [[]], [None], {},
+           {"prompt_string": "It"}, {"prompt_string": 5}, {"prompt_string": ["It", 5]}, [5, "It", None], [5, "It", True], [-1], [{}]]
+MESSAGES = [[{"role": "user", "content": "Hi"}]] * 8 + [
+    "x", 5, [5], [{"role": "user"}], [{"content": "Hi"}], [{"role": 5, "content": "Hi"}], [{"role": "user", "content": 5}],
+    [{"role": "user", "content": None}], [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}],
+    [{"role": "user", "content": [{"type": "text"}]}], [{"role": "user", "content": [{"type": "x", "text": "Hi"}]}],
+    [{"role": "user", "content": "Hi", "name": None}], [{"role": "user", "content": "Hi", "name": "x"}],
+    [{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [
+        {"type": "function", "function": {"name": "f", "arguments": "{}"}}]}, {"role": "tool", "content": "x", "tool_call_id": "1"}],
+    [{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [{"type": "function", "function": {"name": "f"}}]},
+     {"role": "user", "content": "x"}]]
 
 
 def random_case(rnd):
     """Returns a random request, its endpoint, and the options that stand before it."""
     chat = rnd.random() < 0.25
-    body = {"messages": [{"role": "user", "content": "Hi"}]} if chat else {"prompt": "It was"}
+    body = {"messages": rnd.choice(MESSAGES)} if chat else {"prompt": rnd.choice(PROMPTS) if rnd.random() < 0.2 else "It was"}
     for _ in range(rnd.randrange(1, 4)):
         key, value = (rnd.choice(NUMBERS), rnd.choice(VALUES)) if rnd.random() < 0.55 else random_member(rnd)
+        body[key] = value
+    if rnd.random() < 0.2:
+        body |= {"reasoning_budget_tokens": 3, "reasoning_budget_start_tag": " it", "reasoning_budget_end_tags": [" was", " the"]}
+        body |= rnd.choice([{}, {"reasoning_budget_message": rnd.choice(["", " it was", 5])}])
+        key, value = random_member(rnd)
         body[key] = value
     if rnd.random() < 0.5:
         body["response_format"] = rnd.choice([
@@ -114,6 +155,8 @@ def record(driver, vocab, kind, count, seed):
     answers = subprocess.run([driver], input=jobs, capture_output=True, text=True, check=True).stdout.splitlines()
     usual = json.loads(answers[0])["params"]
     for i, (case, answer) in enumerate(zip(cases, map(json.loads, answers), strict=True)):
+        if "died" in answer or "bad_alloc" in str(answer):
+            continue # a lack of memory or time
         params = answer.get("params") if answer.get("stage") != "load" else None
         expect = {k: v for k, v in params.items() if not i or v != usual.get(k)} if params else None
         print(json.dumps({**case, "expect": expect}))
@@ -144,17 +187,31 @@ def given(sampl, vocab, case):
     stages = json.loads(chain.stdout)["chain"]
     params["logit_bias"] = [bias for stage in stages for bias in stage.get("logit_bias", [])]
     params["grammar"] = bool(params.get("grammar") or params.get("json_schema"))
+    params["reasoning"] = json.loads(chain.stdout).get("reasoning")
     return params
+
+
+def budget(reasoning):
+    """Returns what counts of a reasoning budget: its tokens, its start, the tokens that it forces, its ends; None: it forces none."""
+    if not reasoning or not reasoning["start"] or not reasoning["end"] or reasoning.get("budget", reasoning.get("tokens")) < 0:
+        return None
+    forced = reasoning["forced"] if "forced" in reasoning else reasoning["message"] + reasoning["end"][0]
+    return (reasoning.get("budget", reasoning.get("tokens")), reasoning["start"], forced, reasoning["end"]) if forced else None
 
 
 def same(key, got, want):
     """Returns whether a parameter is as llama-server has it."""
     if key == "logit_bias":
         return biases(got) == biases(want)
+    if key == "reasoning":
+        return budget(got) == budget(want)
     if key == "grammar":
         return got == bool(want)
     if isinstance(want, (int, float)) and not isinstance(want, bool):
         return isinstance(got, (int, float)) and single(got) == single(want)
+    if key == "samplers": # adaptive_p runs once, at the end
+        once = lambda names: [name for i, name in enumerate(names) if name != "adaptive_p" or "adaptive_p" not in names[:i]]
+        return once(got) == once(want)
     return got == want
 
 
@@ -168,7 +225,7 @@ def main():
     with open(file, encoding="utf-8") as lines:
         cases = [json.loads(line) for line in lines]
     usual, wrong = cases[0]["expect"], 0
-    compared = set(NUMBERS) | {"samplers", "logit_bias", "grammar"}
+    compared = set(NUMBERS) | {"samplers", "logit_bias", "grammar", "reasoning"}
     for case in cases:
         got, expect = given(sampl, vocab, case), case["expect"]
         if (got is None) != (expect is None):
@@ -177,7 +234,8 @@ def main():
             continue
         else:
             want = {**usual, **expect}
-            bad = ", ".join(f"{key} {got.get(key)!r}, not {want[key]!r}" for key in sorted(compared) if not same(key, got.get(key), want[key]))
+            bad = ", ".join(f"{key} {got.get(key)!r}, not {want.get(key)!r}" for key in sorted(compared)
+                            if not same(key, got.get(key), want.get(key)))
         if bad:
             wrong += 1
             print(f"{json.dumps(case.get('body', case.get('ini')))} {case['args']}: {bad}")

@@ -148,7 +148,7 @@ static void describe_key(struct dest *d, const struct field_row *f)
     field_text(d, "keys", f->keys, true);
     field_text(d, "option", f->option, true);
     field_text(d, "fate",
-               f->form == FIELD_OTHER     ? "silent"
+               field_is_other(f)          ? "silent"
                : f->form == FIELD_IGNORED ? "ignored"
                : f->form == FIELD_SAMPLER ? "sampler"
                : f->form == FIELD_PROMPT  ? "prompt"
@@ -209,7 +209,7 @@ static void describe_members(struct dest *d, const struct catalog *c)
         describe_member(d, p->server ? p->server : name, p->flag);
     }
     for (const struct field_row *f = program_sampl.fields; f->keys; f++)
-        if (f->form != FIELD_SAMPLER && f->form != FIELD_OTHER && (!f->option || catalog_find(c, f->option) == c->n))
+        if (f->form != FIELD_SAMPLER && !field_is_other(f) && (!f->option || catalog_find(c, f->option) == c->n))
             describe_member(d, f->keys, f->option);
 }
 

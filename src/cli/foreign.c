@@ -74,7 +74,7 @@ static bool refuse_file(const struct file_view *v, struct err *e)
         size_t number;
         const struct field_row *const f =
             item->string ? program_field(program_by_name("bare"), v->catalog, item->string, &number) : NULL;
-        if (f && f->form != FIELD_OTHER)
+        if (f && !field_is_other(f))
             view_name(&names, item->string);
     }
     if (names.n)

@@ -202,6 +202,8 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
         ok = err_set(e, STATUS_USAGE, "the file begins with a byte order mark, which llama.cpp refuses in an ini");
     else if (ok && (section || notation_is_foreign(text + mark)))
         ok = foreign_read(p->a, p->path, text + mark, len - mark, section, p->from, p->engine, e);
+    else if (ok && p->from && !text[mark + strspn(text + mark, " \t\r\n")])
+        ok = err_set(e, STATUS_USAGE, "--preset-from: the file is empty");
     else if (ok)
         ok = words_split(text + mark, &p->words, e);
     return ok || err_prefix(e, "--preset: %s", path);

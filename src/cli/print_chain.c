@@ -243,13 +243,15 @@ static void write_seed(const struct chain_text *t)
 }
 
 // Writes the breakers that were given, their escapes resolved, and the grammar. llama-server takes no empty list of
-// breakers.
+// breakers, but leaves an empty breaker out.
 static bool write_breakers_and_grammar(const struct chain_text *t)
 {
     struct builder *const b = t->text;
     const struct breakers *const breakers = &t->r->key.breakers->breakers;
     const struct rules *const rules = t->r->key.rules;
-    if (args_given(t->a, "dry-sequence-breaker") && (breakers->n_texts || !strcmp(t->a->how, "json"))) {
+    if (!breakers->n_texts && strcmp(t->a->how, "json") != 0)
+        builder_string(b, recipe_runs(t->r, &sampler_dry) ? ",\"dry_sequence_breakers\":[\"\"]" : "");
+    else if (args_given(t->a, "dry-sequence-breaker")) {
         builder_string(b, ",\"dry_sequence_breakers\":[");
         for (size_t i = 0; i < breakers->n_texts; i++) {
             builder_string(b, i ? "," : "");

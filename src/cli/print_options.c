@@ -100,7 +100,6 @@ static bool check_request(const struct chain_text *t)
         {r->key.grammar_first && r->key.rules, "--", "grammar-first"},
         {server && recipe_budget(r) && !r->of->vocab, "ids for --", "reasoning-start"},
         {dry && breakers->n_sequences, "--", "dry-breaker-tokens"},
-        {server && dry && !breakers->n_texts, "empty list for --", "dry-sequence-breaker"},
         {!server && common_value(t, "min-keep") != 0.0, "--", "min-keep"},
     };
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)

@@ -35,7 +35,7 @@ static bool find_settings(struct file_view *v)
         size_t number;
         const struct field_row *const f = program_field(&program_bare, v->catalog, item->string, &number);
         known = f;
-        sets = sets || (f && f->form != FIELD_OTHER);
+        sets = sets || (f && !field_is_other(f));
     }
     return known && sets;
 }

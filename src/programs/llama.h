@@ -35,6 +35,9 @@
     {"reasoning_budget_message", "reasoning-budget-message", FIELD_TEXT}
 // clang-format on
 
+// Refuses a request, v->settings, whose members that do not choose a token are not as llama-server wants them.
+void llama_check_request(struct file_view *v, bool chat);
+
 // Names of samplers that llama.cpp knows, and scatter of its fork.
 #define LLAMA_SAMPLERS                                                                                           \
     "dry top_k top-k topk top_p top-p topp top_n_sigma top-n-sigma topnsigma typ_p typ-p typp min_p min-p minp " \

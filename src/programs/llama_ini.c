@@ -90,7 +90,10 @@ static void set_seed(struct file_view *v, const char *key, const char *value)
 {
     char *end, text[NUMBER_TEXT];
     const uint32_t seed = (uint32_t)strtoull(value, &end, 10);
-    if (end == value || fabs(strtod(value, NULL)) >= 0x1p64)
+    static const char most[] = "18446744073709551615";
+    const char *const digits = value + strspn(value, " \t\v\f+-0");
+    const size_t n = strspn(digits, "0123456789");
+    if (end == value || n > strlen(most) || (n == strlen(most) && strncmp(digits, most, n) > 0))
         view_refuse(v, "%s: '%.*s' is not a whole number of 64 bits", key, err_clip(value, 40), value);
     else
         view_set(v, "seed", seed == UINT32_MAX ? "-1" : number_text_wide(seed, text));
@@ -215,6 +218,35 @@ static void apply(const struct ini *ini, size_t i)
         view_set(v, find_option(v, options[i].negative), NULL);
 }
 
+// Notes values that end at a comment which may be meant as text.
+static void note_cut_values(const struct ini *ini)
+{
+    const cJSON *key;
+    struct builder note = {0};
+    cJSON_ArrayForEach(key, json_array(ini->v->root, "cut"))
+    {
+        bool counts = false;
+        for (size_t i = 0; i < OPTIONS; i++)
+            counts = counts || (ini->of[i].key && !strcmp(ini->of[i].key, key->valuestring) &&
+                                find_option(ini->v, options[i].names));
+        if (counts)
+            builder_format(&note, "%s%s", note.len ? ", " : "", key->valuestring);
+    }
+    if (note.len) {
+        builder_format(&note, ": the value ends before ';' or '#', which begins a comment");
+        view_note(ini->v, note.text);
+    }
+    builder_free(&note);
+}
+
+static void apply_all(const struct ini *ini)
+{
+    for (size_t i = 0; i < OPTIONS && !ini->v->failed; i++)
+        if (ini->of[i].key)
+            apply(ini, i);
+    note_cut_values(ini);
+}
+
 // ---- sections
 
 // Writes a section's name with the tag that llama.cpp gives it behind the last colon, in capitals: what follows the
@@ -271,27 +303,6 @@ static void refuse_sections(struct file_view *v, const char *what, const char *n
     builder_free(&names);
 }
 
-// Notes values that end at a comment which may be meant as text.
-static void note_cut_values(const struct ini *ini)
-{
-    const cJSON *key;
-    struct builder note = {0};
-    cJSON_ArrayForEach(key, json_array(ini->v->root, "cut"))
-    {
-        bool counts = false;
-        for (size_t i = 0; i < OPTIONS; i++)
-            counts = counts || (ini->of[i].key && !strcmp(ini->of[i].key, key->valuestring) &&
-                                find_option(ini->v, options[i].names));
-        if (counts)
-            builder_format(&note, "%s%s", note.len ? ", " : "", key->valuestring);
-    }
-    if (note.len) {
-        builder_format(&note, ": the value ends before ';' or '#', which begins a comment");
-        view_note(ini->v, note.text);
-    }
-    builder_free(&note);
-}
-
 static bool read_key(struct file_view *v, const cJSON *item)
 {
     (void)v;
@@ -316,15 +327,16 @@ static void finish(struct file_view *v)
     }
     ini = (struct ini){.v = v, .config = !name};
     take_section(&ini, cJSON_GetObjectItemCaseSensitive(v->settings, "*"));
+    if (!name) { // the sections of config.ini are applied one after the other
+        apply_all(&ini);
+        ini = (struct ini){.v = v, .config = true, .n = ini.n};
+    }
     take_section(&ini, section);
     if (!name && !ini.n && has_models(v->settings))
         refuse_sections(
             v, "no option of llama.cpp is in [*], in [default] or before the sections: FILE:NAME chooses a section",
             "");
-    for (size_t i = 0; i < OPTIONS && !v->failed; i++)
-        if (ini.of[i].key)
-            apply(&ini, i);
-    note_cut_values(&ini);
+    apply_all(&ini);
 }
 
 static const struct field_row fields[] = {

@@ -3,11 +3,26 @@
 // chain is engine llama.
 #include "programs/llama.h"
 
+#include <math.h>
+
 static const struct engine llama = {"llama"};
 
 static const struct field_row fields[] = {
+    {"generation_prompt", .form = FIELD_PROMPT},
+    {"verbose timings_per_token stream cache_prompt return_tokens return_progress backend_sampling post_sampling_probs "
+     "parse_tool_calls echo reasoning_control",
+     .form = FIELD_OTHER_FLAG},
+    {"sse_ping_interval", .form = FIELD_OTHER_NUMBER, .low = -1},
+    {"n_predict max_completion_tokens max_tokens", .form = FIELD_OTHER_NUMBER, .low = -1},
+    {"n_indent", .form = FIELD_OTHER_NUMBER},
+    {"n_keep", .form = FIELD_OTHER_NUMBER, .low = -1},
+    {"n_discard", .form = FIELD_OTHER_NUMBER},
+    {"n_cmpl n", .form = FIELD_OTHER_NUMBER, .low = 1},
+    {"n_cache_reuse", .form = FIELD_OTHER_NUMBER},
+    {"n_probs logprobs", .form = FIELD_OTHER_NUMBER, .low = -INFINITY},
     {LLAMA_OTHERS
-     " tools tool_choice parallel_tool_calls metadata store audio modalities prediction seed_offset best_of suffix",
+     " tools tool_choice parallel_tool_calls metadata store audio modalities prediction seed_offset best_of "
+     "suffix input instructions max_output_tokens previous_response_id reasoning",
      .form = FIELD_OTHER},
     {"top_k top_p min_p top_n_sigma xtc_probability xtc_threshold typical_p temperature dynatemp_range "
      "dynatemp_exponent repeat_last_n repeat_penalty frequency_penalty presence_penalty dry_multiplier dry_base "
@@ -24,26 +39,56 @@ static const struct field_row fields[] = {
     {"reasoning_budget_end_tag", "reasoning-end", FIELD_TAGS},
     {"reasoning_budget_end_tags", "reasoning-end", FIELD_TAGS},
     {"reasoning_budget_message", "reasoning-budget-message", FIELD_TEXT},
-    {"generation_prompt", .form = FIELD_PROMPT},
     {NULL},
 };
 
-// A request has a prompt or messages. One with a model may be for any server: it is of OpenAI's shape.
+// A request has a prompt, messages or, for /v1/responses, an input. One with a model may be for any server: it is of
+// OpenAI's shape.
 static bool find_settings(struct file_view *v)
 {
-    return (has_key(v->root, "prompt") || json_array(v->root, "messages")) && !has_key(v->root, "model");
+    return (has_key(v->root, "prompt") || json_array(v->root, "messages") || has_key(v->root, "input")) &&
+           !has_key(v->root, "model");
 }
 
-static bool is_chat(const struct file_view *v) { return cJSON_GetObjectItemCaseSensitive(v->settings, "messages"); }
+static bool is_chat(const struct file_view *v)
+{
+    return cJSON_HasObjectItem(v->settings, "messages") || cJSON_HasObjectItem(v->settings, "input");
+}
 
-// Without a reasoning budget, its tags and its message are ignored. `finish` reads what depends on several keys.
+static const cJSON no_text = {.type = cJSON_String, .valuestring = ""};
+
+static bool has_budget(const struct file_view *v)
+{
+    const cJSON *const tokens = json_member(v->settings, "reasoning_budget_tokens");
+    return tokens && (cJSON_IsBool(tokens) || view_number(v, "reasoning_budget_tokens", 0.0) >= 0.0);
+}
+
+// Returns true if the server forces tokens at the end of the budget: only with a message, also an empty one. In a chat
+// the template may give both, unless the request has a tag.
+static bool forces_end(const struct file_view *v)
+{
+    return has_key(v->settings, "reasoning_budget_message") ||
+           (is_chat(v) && !has_key(v->settings, "reasoning_budget_start_tag"));
+}
+
+// Without a reasoning budget, its tags and its message are ignored. In a chat, what the template gives counts in place
+// of some keys, and logprobs has a number beside it. `finish` reads what depends on several keys.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
+    if (is_chat(v) && is_key(item, "generation_prompt"))
+        view_name(&v->ignored, item->string);
+    if (is_chat(v) && (is_key(item, "generation_prompt") ||
+                       (view_is_true(v, "logprobs") && (is_key(item, "logprobs") || is_key(item, "n_probs")))))
+        return true;
     static const char prefix[] = "reasoning_budget_",
                       later[] = "grammar json_schema response_format grammar_lazy grammar_triggers ignore_eos";
-    const bool tag = !strncmp(item->string, prefix, sizeof prefix - 1) && !is_key(item, "reasoning_budget_tokens");
-    if (tag && view_number(v, "reasoning_budget_tokens", -1.0) < 0.0)
+    if (!strncmp(item->string, prefix, sizeof prefix - 1) && !is_key(item, "reasoning_budget_tokens") &&
+        !(has_budget(v) && forces_end(v)))
         return true;
+    if (is_key(item, "reasoning_budget_message") && !cJSON_IsString(item)) {
+        view_read(v, "reasoning_budget_message", &no_text);
+        return true;
+    }
     if (is_key(item, "reasoning_budget_end_tag") &&
         cJSON_GetObjectItemCaseSensitive(v->settings, "reasoning_budget_end_tags"))
         return true;
@@ -94,8 +139,11 @@ static void finish_chat(struct file_view *v, const char *grammar, const cJSON *s
     if (tools && tools->child && (!choice || strcmp(choice, "none") != 0) &&
         cJSON_GetObjectItemCaseSensitive(v->settings, "grammar"))
         view_refuse(v, "grammar and tools exclude each other");
+    const cJSON *const own = cJSON_GetObjectItemCaseSensitive(v->settings, "grammar") ? NULL : schema;
     schema = chat_schema(v, schema, &any);
-    if (schema || any)
+    if (schema && !cJSON_IsObject(schema)) // no template makes a grammar of it
+        schema = own;
+    else if (schema || any)
         view_note(v, "the server's grammar also allows what the chat template puts around the answer; sampl runs the "
                      "schema alone");
     set_schema(v, schema);
@@ -131,6 +179,13 @@ static void finish(struct file_view *v)
     const char *const grammar = cJSON_GetStringValue(json_member(v->settings, "grammar"));
     const cJSON *const schema = json_member(v->settings, "json_schema"), *const eos =
                                                                              json_member(v->settings, "ignore_eos");
+    llama_check_request(v, is_chat(v));
+    if (has_budget(v) && !forces_end(v)) {
+        view_set(v, "reasoning-budget", "-1");
+        view_note(v, "reasoning_budget_tokens without reasoning_budget_message: the server forces no token at its end");
+    }
+    if (view_number(v, "n_cmpl", view_number(v, "n", 1.0)) > 4.0)
+        view_note(v, "more than 4 completions need llama-server's -np");
     if (eos && !cJSON_IsBool(eos))
         view_refuse(v, "ignore_eos is not true or false");
     if (cJSON_IsTrue(eos))
@@ -146,7 +201,7 @@ const struct program program_llama_request = {
     .engines = {&llama},
     .marks = {{"n_predict"}, {"samplers"}, {"repeat_penalty"}, {"cache_prompt"}},
     .find = find_settings,
-    .marks_text = "prompt, or an array messages, without model",
+    .marks_text = "prompt, input or an array messages, without model",
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama SGLang vLLM mlx_lm",
     .fields = fields,
     .rules = READS_AS_REQUEST,

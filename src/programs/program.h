@@ -16,24 +16,27 @@
 
 // What a key sets, and in which form.
 enum field_form {
-    FIELD_NUMBER,    // a number, or true or false; the option's flag
-    FIELD_SAMPLER,   // a number, of the samplers' parameters that llama-server calls so (struct param: server)
-    FIELD_SEED,      // a number; below 0 or 2^32 - 1: a random seed
-    FIELD_ORDER,     // an array of the samplers' names, or a string of their letters
-    FIELD_BIASES,    // {"token": bias, ...}, [[token, bias], ...] or [{"token": id, "bias": bias}, ...]
-    FIELD_EOS,       // true: tokens that end a generation are banned
-    FIELD_BREAKERS,  // texts
-    FIELD_SEQUENCES, // a list of lists of ids
-    FIELD_BANS,      // a list of ids
-    FIELD_GRAMMAR,   // GBNF
-    FIELD_SCHEMA,    // a JSON schema
-    FIELD_TEXT,      // a text of the reasoning budget
-    FIELD_TAGS,      // a text or a list of texts of the reasoning budget
-    FIELD_PROMPT,    // the text that a template puts before the answer
-    FIELD_FALSE,     // false; true is refused
-    FIELD_EMPTY,     // a list without elements; others are refused
-    FIELD_OTHER,     // does not bear on the choice of a token
-    FIELD_IGNORED,   // would, but the program ignores it: a note names it
+    FIELD_NUMBER,       // a number, or true or false; the option's flag
+    FIELD_SAMPLER,      // a number, of the samplers' parameters that llama-server calls so (struct param: server)
+    FIELD_SEED,         // a number; below 0 or 2^32 - 1: a random seed
+    FIELD_ORDER,        // an array of the samplers' names, or a string of their letters
+    FIELD_BIASES,       // {"token": bias, ...}, [[token, bias], ...] or [{"token": id, "bias": bias}, ...]
+    FIELD_EOS,          // true: tokens that end a generation are banned
+    FIELD_BREAKERS,     // texts
+    FIELD_SEQUENCES,    // a list of lists of ids
+    FIELD_BANS,         // a list of ids
+    FIELD_GRAMMAR,      // GBNF
+    FIELD_SCHEMA,       // a JSON schema
+    FIELD_TEXT,         // a text of the reasoning budget
+    FIELD_TAGS,         // a text or a list of texts of the reasoning budget
+    FIELD_PROMPT,       // the text that a template puts before the answer
+    FIELD_FALSE,        // false; true is refused
+    FIELD_EMPTY,        // a list without elements; others are refused
+    FIELD_OTHER,        // does not bear on the choice of a token
+    FIELD_OTHER_FLAG,   // the same, and the program refuses what is neither true nor false
+    FIELD_OTHER_NUMBER, // the same, and it refuses what is no number, or is below `low`; the first of the row's keys
+                        // that the file has is read
+    FIELD_IGNORED,      // would, but the program ignores it: a note names it
 };
 
 // When the number of a key has no effect.
@@ -51,7 +54,14 @@ struct field_row {
     enum field_off off;
     double off_value;
     double factor; // of its numbers; 0: 1
+    double low;    // of FIELD_OTHER_NUMBER
 };
+
+// Returns true if a key does not bear on the choice of a token.
+static inline bool field_is_other(const struct field_row *f)
+{
+    return f->form >= FIELD_OTHER && f->form <= FIELD_OTHER_NUMBER;
+}
 
 #define OFF_AT(value)    .off = OFF_AT, .off_value = (value)
 #define OFF_UP_TO(value) .off = OFF_UP_TO, .off_value = (value)

@@ -57,7 +57,7 @@ static bool prefill_grammar(const struct recipe *recipe, struct matcher *m, stru
     const struct generation *const before = recipe->key.generation;
     for (size_t i = 0; before && recipe->key.grammar_prefilled && i < before->tokens.n; i++)
         if (!accept_in_grammar(recipe, m, before->tokens.id[i], e))
-            return err_prefix(e, "params: generation_prompt");
+            return err_prefix(e, "generation_prompt");
     return true;
 }
 

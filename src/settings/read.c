@@ -154,6 +154,10 @@ static bool read_field(struct settings_reader *r, const struct field_row *f, siz
         return cJSON_IsFalse(item) || read_wrong(r, item, "false; no other is supported");
     case FIELD_EMPTY:
         return (cJSON_IsArray(item) && !item->child) || read_wrong(r, item, "an empty list; no other is supported");
+    case FIELD_OTHER_FLAG:
+        return cJSON_IsBool(item) || read_wrong(r, item, "true or false");
+    case FIELD_OTHER_NUMBER:
+        return read_other_number(r, f, item);
     case FIELD_OTHER:
     case FIELD_IGNORED:
         break;

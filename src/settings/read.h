@@ -61,6 +61,7 @@ static inline bool read_option(const struct settings_reader *r, const char *opti
 // read_numbers.c. f: the row of the key; number: of the parameter that it sets.
 bool read_field_number(struct settings_reader *r, const struct field_row *f, size_t number, const cJSON *item);
 bool read_seed(const struct settings_reader *r, const cJSON *item);
+bool read_other_number(const struct settings_reader *r, const struct field_row *f, const cJSON *item);
 
 // Reads a number as the server does: a boolean is 0 or 1, and where a whole number is wanted, a fraction is cut off.
 bool read_server_number(const struct settings_reader *r, const cJSON *item, bool whole, double *x);

@@ -174,11 +174,11 @@ static const cJSON *array_of(const struct settings_reader *r, const cJSON *item,
     return cJSON_IsArray(item) && json_refuse_nul(item, STATUS_USAGE, r->view.e) ? item : NULL;
 }
 
-// Adds a text, or each text of an array, to a list as it is; empty texts are left out. False if the item, or one in the
-// array, is no text.
+// Adds a text, or each text of an array or object, to a list as it is; empty texts are left out. False if the item, or
+// one in it, is no text.
 static bool add_list_texts(const cJSON *item, struct list *l)
 {
-    const bool several = cJSON_IsArray(item);
+    const bool several = !cJSON_IsString(item) && (cJSON_IsArray(item) || cJSON_IsObject(item));
     for (const cJSON *text = several ? item->child : item; text; text = several ? text->next : NULL) {
         if (!cJSON_IsString(text))
             return false;

@@ -168,6 +168,21 @@ bool read_field_number(struct settings_reader *r, const struct field_row *f, siz
     return number < r->view.catalog->n ? read_server_param(r, number, item) : read_server_whole(r, f->option, item);
 }
 
+bool read_other_number(const struct settings_reader *r, const struct field_row *f, const cJSON *item)
+{
+    const char *keys = f->keys, *key;
+    size_t len;
+    double x;
+    while (name_next(&keys, &key, &len) && (strlen(item->string) != len || memcmp(key, item->string, len) != 0)) {
+        char name[40] = "";
+        strncat(name, key, len < sizeof name ? len : sizeof name - 1);
+        if (json_member(r->view.settings, name))
+            return true;
+    }
+    return read_server_number(r, item, true, &x) &&
+           (x >= f->low || err_set(r->view.e, STATUS_USAGE, "%s is out of range, from %g up", item->string, f->low));
+}
+
 bool read_seed(const struct settings_reader *r, const cJSON *item)
 {
     char text[NUMBER_TEXT];
