@@ -29,6 +29,12 @@ block() {
     [ "$shown" -ge 5 ]
 }
 
+@test "the picture of a terminal shows what the README's trace prints" {
+    need python3
+    cd "$ROOT"
+    /usr/bin/python3 tests/picture.py "$SAMPL" | same - man/pictures/trace.svg || { echo 'run make picture'; return 1; }
+}
+
 @test "make demo runs the README's first command" {
     cd "$ROOT"
     make -s -n demo | grep -F -- "-s 2 --emit text samples/austen-gen.f32"

@@ -229,6 +229,10 @@ endif
 
 # Pages of -O html in Chromium, which a script controls with a package of the npm registry.
 HTML := build/html
+.PHONY: picture
+picture: $(BUILD)/sampl ## draw the README's terminal, man/pictures/trace.svg, from what the program prints (python3)
+	$(Q)tests/picture.py $< >man/pictures/trace.svg.new && mv man/pictures/trace.svg.new man/pictures/trace.svg
+
 .PHONY: check-html check-explorer check-site screenshots
 ifneq ($(and $(call found,npm),$(call found,chromium chromium-browser)),)
 $(HTML)/fetched:
