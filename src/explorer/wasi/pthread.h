@@ -15,6 +15,7 @@ static inline int pthread_mutex_lock(pthread_mutex_t *mutex) { return 0; }
 static inline int pthread_mutex_unlock(pthread_mutex_t *mutex) { return 0; }
 static inline int pthread_mutex_destroy(pthread_mutex_t *mutex) { return 0; }
 static inline int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex) { return EAGAIN; }
+static inline int pthread_cond_signal(pthread_cond_t *cond) { return 0; }
 static inline int pthread_cond_broadcast(pthread_cond_t *cond) { return 0; }
 static inline int pthread_cond_destroy(pthread_cond_t *cond) { return 0; }
 static inline int pthread_attr_init(pthread_attr_t *attr) { return 0; }
