@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 ROOT=$PWD
 export LC_ALL=C ROOT XDG_CONFIG_HOME=/nonexistent HOME=/nonexistent
-unset SAMPL_CPU NO_COLOR
+unset SAMPL_CPU NO_COLOR SAMPL_TEST_CASES
 BATS_TEST_TMPDIR=$(mktemp -d)
 trap 'rm -r "$BATS_TEST_TMPDIR"' EXIT
 # shellcheck source=tests/cases.bash

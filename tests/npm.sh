@@ -53,7 +53,7 @@ package_has_its_files() {
         printf '%s\n' LICENSE README.md cli.js explorer.html index.d.ts index.js package.json run.js sampl.wasm worker.js
         (cd "$root" && printf '%s\n' man/*.[157])
     } | LC_ALL=C sort | diff - got
-    [ "$(stat -c %s "$tarball")" -le 1500000 ]
+    [ "$(stat -c %s "$tarball")" -le 1700000 ]
     tar -xzOf "$tarball" package/package.json >json
     jq -e '.dependencies == null and .version == $v' --arg v "$("$here" --version | sed -n '1s/sampl //p')" json
     jq -r '.man[]' json | LC_ALL=C sort | diff <(cd "$root" && printf '%s\n' man/*.[157] | LC_ALL=C sort) -
@@ -75,6 +75,17 @@ npx_runs_the_tarball() {
 threads_are_refused_in_words() {
     "$sampl" -v $run -t 2 "$austen" 2>err | cmp - <(expected)
     grep -qx 'sampl: note: one thread: the system lets the program use one core' err
+}
+
+# Signs such as ± come in UTF-8 only.
+# shellcheck disable=SC2086
+locales() {
+    local locale
+    for locale in C POSIX C.UTF-8; do
+        LC_ALL=$locale "$sampl" $run --rows :4 --vs '--temp 1' "$austen" | cmp - <(LC_ALL=$locale expected --rows :4 --vs '--temp 1')
+    done
+    LC_ALL='' LC_CTYPE='' LANG=C "$sampl" $run --rows :4 --vs '--temp 1' "$austen" | grep -q '+-'
+    LC_ALL='' LC_CTYPE=C.UTF-8 LANG=C "$sampl" $run --rows :4 --vs '--temp 1' "$austen" | grep -q '±'
 }
 
 # ---- files
@@ -236,7 +247,7 @@ programs_import_it() {
 mkdir "$scratch/empty"
 (cd "$scratch/empty" && npm install --silent "$tarball")
 export root here tarball scratch sampl austen run
-check package_has_its_files version_names_the_build npx_runs_the_tarball threads_are_refused_in_words paths output_files large_files \
+check package_has_its_files version_names_the_build npx_runs_the_tarball threads_are_refused_in_words locales paths output_files large_files \
     slow_pipes closed_pipes descriptors_that_do_not_wait signals_remove_unfinished_files failures_have_a_status_and_leave_no_file \
     terminals programs_import_it
 begun=$SECONDS

@@ -5,6 +5,8 @@
 #ifdef __wasi__
 
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +37,17 @@ bool platform_near_program(const char *from, char path[PATH_MAX]) { return false
 
 int platform_columns(int fd) { return 0; }
 
-bool platform_utf8(void) { return true; }
+// WASI has no locales. A browser names none, and its text is UTF-8; npm's package passes the environment of the shell.
+bool platform_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const name = getenv(variables[i]), *const charset = name ? strchr(name, '.') : NULL;
+        if (name && *name)
+            return charset ? !strncasecmp(charset + 1, "utf", 3) : strcmp(name, "C") && strcmp(name, "POSIX");
+    }
+    return true;
+}
 
 // WASI's poll would wait for a pipe. The program therefore answers before each read that is not of a file.
 bool platform_would_wait(int fd)
