@@ -99,7 +99,7 @@ static bool take_option(void *to, const char *option, const char *text, struct e
     for (size_t i = 0; i < sizeof row_options / sizeof *row_options; i++)
         if (!strcmp(row_options[i].name, option))
             return row_options[i].set(to, option, text);
-    assert(!"a row has no such option");
+    assert(false); // a row has no such option
     return false;
 }
 
