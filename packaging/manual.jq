@@ -68,8 +68,8 @@ def option_keys:
     ($rows | map(select(.keys == (.option | spelled)).keys) | select(. != []) | "\(join(", ")): the options of these names"),
     ($rows | map(select(.keys != (.option | spelled))) | group_by(.option)[] | "\(map(.keys | texts) | join(", ")): --\(.[0].option)"),
     (.keys[] | select(.fate == "prompt") | "\(.keys | texts): the text that a template puts before the answer"),
-    (.keys[] | select(.fate == "sampler") | if .keys == "*" then "other names that llama-server has for parameters of samplers"
-        else "\(.keys | texts): the parameters that llama-server calls so" end);
+    (.keys[] | select(.fate == "sampler") | if .keys == "*" then "other sampler parameters, by their names in llama-server"
+        else "\(.keys | texts): the sampler parameters of these names in llama-server" end);
 
 # An item of these texts; without texts there is none. Names are not hyphenated; a chain may be broken behind each sampler.
 def row($name; texts):
