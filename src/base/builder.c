@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +57,37 @@ void builder_pad(struct builder *b, char byte, size_t n)
     memset(b->text + b->len, byte, n);
     b->len += n;
     b->text[b->len] = '\0';
+}
+
+// Where x times the power of ten is not halfway between two integers, it is rounded to the same integer as the exact
+// product: halves below 2^51 are floats, too, which the product's own rounding does not pass. printf does the others.
+void builder_fixed(struct builder *b, double x, int digits, int width)
+{
+    static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+    const double size = fabs(x) * power[digits];
+    if (!(size < 0x1p51)) {
+        builder_format(b, "%*.*f", width, digits, x);
+        return;
+    }
+    uint64_t left = (uint64_t)size;
+    const double over = size - (double)left;
+    if (over == 0.5) {
+        builder_format(b, "%*.*f", width, digits, x);
+        return;
+    }
+    left += over > 0.5;
+    char text[24], *at = text + sizeof text;
+    for (int i = 0; i <= digits || left; i++, left /= 10) {
+        if (i == digits)
+            *--at = '.';
+        *--at = (char)('0' + left % 10);
+    }
+    if (signbit(x))
+        *--at = '-';
+    const int len = (int)(text + sizeof text - at);
+    if (len < width)
+        builder_pad(b, ' ', (size_t)(width - len));
+    builder_bytes(b, at, (size_t)len);
 }
 
 void builder_int(struct builder *b, int64_t x, int width)

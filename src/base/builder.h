@@ -29,10 +29,11 @@ static inline bool builder_whole(const struct builder *b) { return !b->failed &&
 
 // Add to the text, all or nothing. An addition of no bytes makes text a string, too.
 void builder_add(struct builder *b, const void *bytes, size_t len);
-void builder_pad(struct builder *b, char byte, size_t n);  // n times
-void builder_int(struct builder *b, int64_t x, int width); // in decimal, with blanks before it
-void builder_float(struct builder *b, float x);            // as number_text does
-void builder_character(struct builder *b, uint32_t point); // its UTF-8
+void builder_pad(struct builder *b, char byte, size_t n);               // n times
+void builder_int(struct builder *b, int64_t x, int width);              // in decimal, with blanks before it
+void builder_fixed(struct builder *b, double x, int digits, int width); // as printf's %*.*f does; digits: 1 to 6
+void builder_float(struct builder *b, float x);                         // as number_text does
+void builder_character(struct builder *b, uint32_t point);              // its UTF-8
 __attribute__((format(printf, 2, 3))) void builder_format(struct builder *b, const char *format, ...); // as printf does
 
 // builder_add without a call for a text that fits into the room that is left.

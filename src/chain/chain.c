@@ -99,7 +99,7 @@ static struct running *make_running(struct chain *ch, const struct stage *stage,
         *l = (struct running){.stage = &stage[i],
                               .index = i,
                               .needs_count = !s->partial.apply || s->learns,
-                              .needs_sum = s->hands == HANDS_SOFTMAX,
+                              .needs_sum = hands_softmax(s->hands),
                               .partial = s->partial.apply};
         if (!claim_part(ch, s, &l->part)) {
             free(running);
@@ -195,6 +195,8 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n)
     return true;
 }
 
+bool chain_only_selects(const struct chain *ch) { return ch->n_running == 1; }
+
 // Looks for the longest prefix of this chain that another chain has run on the row, and loads the candidates that it
 // left. Returns the number of running stages in the prefix, which need not run; *prefix is its index in the cache.
 static size_t start_from_cache(const struct chain *ch, struct cand *c, size_t *prefix)
@@ -230,7 +232,7 @@ static void run_listed(const struct running *l, void *state, struct cand *c)
         s->apply(state, c, l->stage);
 }
 
-// Runs a stage on the candidates.
+// Runs a stage on the candidates of a row that is a list.
 static void run_stage(const struct running *l, void *state, struct cand *c)
 {
     const bool sum = l->needs_sum && c->unlisted.state == UNLISTED_LIVE && !list_is_rounded(&c->unlisted);
@@ -264,7 +266,10 @@ struct fault chain_apply(struct chain *ch, struct cand *c, chain_watch_fn *watch
         c->store->scratch_taken = 0;
         c->n_notes = 0;
         c->may_defer = l->may_defer && !watch && !shares && !partial && !c->want_p && !c->want_logits;
-        run_stage(l, state, c);
+        if (partial)
+            run_stage(l, state, c);
+        else if (c->n > 1 || !s->needs_two)
+            s->apply(state, c, l->stage);
         if (watch && !c->fault.code)
             c->fault = watch(arg, l->index, state, c);
         if (prefix != PREFIX_NONE && !c->fault.code)

@@ -38,6 +38,9 @@ bool chain_change(struct chain *ch, const struct stage *stage, size_t n);
 // Seeds the generators anew, and resets the states of the stages. The history stays.
 void chain_reseed(struct chain *ch, uint64_t seed);
 
+// Returns true if no stage runs before the selector.
+bool chain_only_selects(const struct chain *ch);
+
 // Called after each stage, with its index, its state, and the candidates it left.
 typedef struct fault chain_watch_fn(void *arg, size_t stage, const void *state, struct cand *c);
 

@@ -68,6 +68,14 @@ bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler)
     return false;
 }
 
+bool recipe_reads(const struct recipe *recipe, enum sampler_lists lists)
+{
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler->lists == lists)
+            return true;
+    return false;
+}
+
 bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at, struct err *e)
 {
     const int len = (int)strcspn(text, "#");

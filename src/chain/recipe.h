@@ -179,6 +179,9 @@ const struct stage *recipe_next(const struct recipe *recipe, const struct stage 
 // Returns whether an enabled stage of the chain has this sampler.
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 
+// Returns true if an enabled stage reads these lists.
+bool recipe_reads(const struct recipe *recipe, enum sampler_lists lists);
+
 // Returns the name of a stage for which the distribution that the chain leaves depends on numbers drawn before the
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.
 const char *recipe_by_chance(const struct recipe *recipe);

@@ -109,7 +109,7 @@ static bool add_files(struct new_recipe *d, const void *arg, struct builder *nam
 // Warns of a chain whose breakers match nothing.
 static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 {
-    if (!r->vocab && recipe->key.breakers->breakers.n_texts && recipe_runs(recipe, &sampler_dry))
+    if (!r->vocab && recipe->key.breakers->breakers.n_texts && recipe_reads(recipe, LISTS_BREAKERS))
         note_once(r, NOTE_WARNING,
                   "without a vocabulary dry's text breakers match nothing; --dry-breaker-tokens gives them as ids");
 }

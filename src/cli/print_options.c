@@ -84,7 +84,7 @@ static bool check_request(const struct chain_text *t)
 {
     const struct recipe *const r = t->r;
     const struct breakers *const breakers = &r->key.breakers->breakers;
-    const bool server = !strcmp(t->a->how, "server"), dry = recipe_runs(r, &sampler_dry);
+    const bool server = !strcmp(t->a->how, "server"), breaks = recipe_reads(r, LISTS_BREAKERS);
     const char *foreign = NULL;
     for (const struct stage *s = NULL; !foreign && (s = recipe_next(r, s));)
         foreign = s->sampler->foreign ? s->sampler->name : NULL;
@@ -94,12 +94,12 @@ static bool check_request(const struct chain_text *t)
     } lacks[] = {
         {recipe_runs(r, &sampler_greedy), "sampler ", "greedy"},
         {foreign, "sampler ", foreign},
-        {recipe_runs(r, &sampler_bans), "--", r->key.bans->bans.n ? "bad-word-tokens" : "min-tokens"},
+        {recipe_reads(r, LISTS_BANS), "--", r->key.bans->bans.n ? "bad-word-tokens" : "min-tokens"},
         {common_value(t, "repeat-last-n") < 0.0, "-1 for --", "repeat-last-n"},
         {common_value(t, "dry-penalty-last-n") < 0.0, "-1 for --", "dry-penalty-last-n"},
         {r->key.grammar_first && r->key.rules, "--", "grammar-first"},
         {server && recipe_budget(r) && !r->of->vocab, "ids for --", "reasoning-start"},
-        {dry && breakers->n_sequences, "--", "dry-breaker-tokens"},
+        {breaks && breakers->n_sequences, "--", "dry-breaker-tokens"},
         {!server && common_value(t, "min-keep") != 0.0, "--", "min-keep"},
     };
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)

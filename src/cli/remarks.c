@@ -15,20 +15,12 @@ static bool penalises(const struct stage *stage)
     return runs_with(stage, "repeat-penalty") || runs_with(stage, "dry-multiplier");
 }
 
-// Returns whether the stage is a temperature that depends on the row's entropy.
-static bool is_dynamic(const struct stage *stage)
-{
-    const struct param *const range = runs_with(stage, "dynatemp-range");
-    return range && param_load(range, stage->params) > 0.0;
-}
-
-// Returns the factor that the stage divides all logits by, 1 if it is no such temperature. NaN: the factor depends on
-// the row, or the temperature is not positive and keeps the best token only.
+// Returns the number that the stage divides all logits by, 1 if it does not. 0: it keeps the best token only; NaN: the
+// number depends on the row.
 static double divisor(const struct stage *stage)
 {
-    const struct param *const temp = runs_with(stage, "temp");
-    const double t = temp ? param_load(temp, stage->params) : 1.0;
-    return is_dynamic(stage) || t <= 0.0 ? NAN : t;
+    const struct sampler *const s = stage->sampler;
+    return stage_enabled(stage) && s->temperature && !s->selector ? s->temperature(stage) : 1.0;
 }
 
 // Temperatures that divide the logits one after the other.
@@ -37,7 +29,7 @@ static void remark_product(struct builder *notes, const struct recipe *r)
     double product = 1.0;
     size_t n = 0;
     for (size_t i = 0; i < r->n_stages; i++) {
-        const double by = r->stage[i].sampler == &sampler_temperature ? divisor(&r->stage[i]) : 1.0;
+        const double by = divisor(&r->stage[i]);
         product *= by;
         n += by != 1.0;
     }
@@ -60,7 +52,7 @@ void remarks_add(struct builder *notes, const struct recipe *r)
         const struct stage *const stage = &r->stage[i];
         late = late || (scaled && penalises(stage));
         one = one || keeps_one(stage);
-        scaled = scaled || is_dynamic(stage) || (divisor(stage) > 0.0 && divisor(stage) != 1.0);
+        scaled = scaled || !(divisor(stage) == 1.0 || divisor(stage) == 0.0);
     }
     if (late)
         note_add(notes, NOTE_PLAIN, "temperature runs before penalties, which then act on divided logits");

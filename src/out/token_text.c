@@ -78,7 +78,7 @@ static struct shown show_character(struct piece text, char quote)
     if (n && !utf8_hidden(c)) {
         memcpy(s.text, p, n);
         s.len = n;
-        s.columns = IN(c, combining) ? 0 : 1u + IN(c, wide);
+        s.columns = c < 0x80 ? 1u : IN(c, combining) ? 0 : 1u + IN(c, wide);
         return s;
     }
     for (size_t i = 0; i < s.bytes; i++)

@@ -107,11 +107,12 @@ static void note_strange_biases(const struct job *j, unsigned *noted, const stru
 // Notes that --against compares rows of two widths.
 static void note_widths(const struct job *j, unsigned *noted, const struct seen *s, size_t width)
 {
+    if (!j->args->against || s->row->bad || s->other->bad || !job_records(j, RECORD_PAIRS))
+        return;
     const struct row *const other = &s->other->logits;
     struct row row = s->row->logits;
     row.n = width;
-    if (!j->args->against || s->row->bad || s->other->bad || !job_records(j, RECORD_PAIRS) ||
-        !rows_differ_in_width(&row, other) || !note_new(noted, NOTE_WIDTHS))
+    if (!rows_differ_in_width(&row, other) || !note_new(noted, NOTE_WIDTHS))
         return;
     message_note("--against: row %" PRIu64 " has %zu and %zu tokens; only the ids that both have are compared",
                  s->row->number, row.n, other->n);
@@ -143,10 +144,10 @@ static bool history_is_chosen(unsigned *noted, const struct seen *s)
 // Notes at the first row whose history has chosen tokens that a file's rows follow another text.
 static void note_own_history(const struct job *j, unsigned *noted, const struct seen *s)
 {
-    struct builder names = {0};
     const bool chosen = history_is_chosen(noted, s);
     if (!chosen || !note_new(noted, NOTE_HISTORY) || !reads_file(j->config))
         return;
+    struct builder names = {0};
     job_own_history(j, &names);
     if (names.failed)
         message_no_note();
@@ -182,7 +183,7 @@ enum { N_FACTS = sizeof fact_messages / sizeof *fact_messages };
 static void note_reply(const struct job *j, unsigned *noted, const struct seen *s)
 {
     const struct input_row *const row = s->row;
-    for (unsigned i = 0; i < N_FACTS; i++)
+    for (unsigned i = 0; row->facts && i < N_FACTS; i++)
         if (row->facts & fact_messages[i].fact && note_new(noted, NOTE_FACTS + i))
             message_note(fact_messages[i].format, row->file, row->in_file);
     if (row->logits.unlisted.gaps && note_new(noted, NOTE_GAPS))

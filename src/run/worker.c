@@ -218,8 +218,7 @@ static bool prepare(const struct job *j, size_t variant, struct sessions *s, str
 // row.
 static unsigned choice_wanted(const struct job *j, const struct session *q, const struct input_row *row)
 {
-    const struct stage *const selector = &q->recipe->stage[q->recipe->n_stages - 1];
-    const bool matters = !job_records(j, IGNORE_CHOICE) || recipe_next(q->recipe, NULL) != selector || q->matcher ||
+    const bool matters = !job_records(j, IGNORE_CHOICE) || !chain_only_selects(q->chain) || q->matcher ||
                          q->budget.rules || row->may_change;
     if (!matters)
         return WANT_NO_TOKEN;
@@ -250,8 +249,7 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     w->chooser.cand.want = choice_wanted(j, q, row);
     struct fault fault = choose_token(&w->chooser, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
-    const bool selects = recipe_next(q->recipe, NULL) == &q->recipe->stage[q->recipe->n_stages - 1];
-    const struct row *const whole = selects ? &row->logits : NULL;
+    const struct row *const whole = chain_only_selects(q->chain) ? &row->logits : NULL;
     // The candidates behind the selector are shown in any case.
     const bool shows = !fault.code && stage && after + 1 < q->recipe->n_stages;
     res->record.chosen = w->chooser.cand.chosen;

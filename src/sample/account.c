@@ -195,7 +195,7 @@ void account_take(struct account *a)
     const size_t before = a->words->len;
     if (s->explain)
         s->explain(a);
-    if (a->words->len > before || !a->unchanged || s->selector || s->hands == HANDS_SOFTMAX)
+    if (a->words->len > before || !a->unchanged || s->selector || hands_softmax(s->hands))
         return;
     if (s->distance)
         kept_by_distance(a);

@@ -107,9 +107,12 @@ enum limit_kind {
 // The probabilities that a stage leaves for the stages behind it, where those do not take a softmax of their own.
 enum handing {
     HANDS_NOTHING,
-    HANDS_SOFTMAX, // the softmax of logit / T, T being a first parameter "temp", else 1
     HANDS_SAME,    // those that it was handed, of the candidates that it keeps
+    HANDS_SOFTMAX, // the softmax of the logits
+    HANDS_DIVIDED, // the softmax of the logits, each divided by the first parameter
 };
+
+static inline bool hands_softmax(enum handing hands) { return hands == HANDS_SOFTMAX || hands == HANDS_DIVIDED; }
 
 // A number of a row that a sampler leaves for statistics: the name of its column, and one line that explains it.
 struct row_measure {

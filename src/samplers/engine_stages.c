@@ -135,7 +135,7 @@ static void softmax_scaled(void *self, struct cand *c, const struct stage *stage
     scale_weights(c);
 }
 
-const struct sampler sampler_softmax_scaled = {.hands = HANDS_SOFTMAX,
+const struct sampler sampler_softmax_scaled = {.hands = HANDS_DIVIDED,
                                                .name = "softmax_scaled",
                                                PARAMS(filter, engine_stage_params),
                                                .enabled = filters,

@@ -52,12 +52,12 @@ static void fill_stages(struct recipe *r, const struct catalog *c, const struct 
     }
 }
 
-// Finds the heads of the breakers if the chain has dry, because that reads the whole vocabulary. False when memory is
+// Finds the heads of the breakers if a stage reads them, because that reads the whole vocabulary. False when memory is
 // short.
 static bool find_heads(const struct recipe *r)
 {
     struct breaker_list *const list = r->key.breakers;
-    if (list->ready || !recipe_runs(r, &sampler_dry))
+    if (list->ready || !recipe_reads(r, LISTS_BREAKERS))
         return true;
     list->ready = true;
     return breakers_find_heads(&list->breakers, r->of->vocab);

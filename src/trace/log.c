@@ -56,10 +56,10 @@ static size_t pack_row(const struct cand *c, uint32_t *id, float *logit)
     return n;
 }
 
-float handed_factor(const struct stage *stage)
+// Returns the factor of the logits in the softmax that a stage hands on.
+static float handed_factor(const struct stage *stage)
 {
-    const struct param *const first = stage->sampler->params;
-    return first && !strcmp(first->flag, "temp") ? 1.0f / (float)param_load(first, stage->params) : 1.0f;
+    return stage->sampler->hands == HANDS_DIVIDED ? 1.0f / (float)stage_first(stage) : 1.0f;
 }
 
 // Sets the softmaxes of a step that left the logits x[0..c->n); scratch has room for as many.
@@ -67,7 +67,7 @@ static void take_softmax(struct log_step *s, const struct log_step *before, cons
                          float *scratch)
 {
     const enum handing hands = s->stage && before ? s->stage->sampler->hands : HANDS_NOTHING;
-    s->factor = hands == HANDS_SOFTMAX ? handed_factor(s->stage) : hands == HANDS_SAME ? before->factor : 1.0f;
+    s->factor = hands_softmax(hands) ? handed_factor(s->stage) : hands == HANDS_SAME ? before->factor : 1.0f;
     if (s->factor != 1.0f) {
         memcpy(scratch, x, c->n * sizeof *x);
         c->kern->multiply(scratch, c->n, s->factor);
@@ -119,7 +119,7 @@ struct softmax log_compared(const struct log *l, const struct kern *kern, const 
     const struct log_step *from = step;
     while (from->stage && from->stage->sampler->hands == HANDS_SAME)
         from--;
-    if (from < step && from->stage && from->stage->sampler->hands == HANDS_SOFTMAX) {
+    if (from < step && from->stage && hands_softmax(from->stage->sampler->hands)) {
         const float factor = handed_factor(from->stage);
         float *const scaled = l->logit + l->taken;
         memcpy(scaled, l->logit + from->at, from->n * sizeof *scaled);
@@ -156,8 +156,8 @@ static struct fault take_account(struct log *l, const void *state, const struct 
     if (empty)
         return fault_none();
     a.of.own = a.of.logit[0];
-    for (size_t i = 1; i < a.of.n; i++)
-        a.of.own = fminf(a.of.own, a.of.logit[i]);
+    for (size_t i = 1; a.unchanged && i < a.of.n; i++)
+        a.of.own = a.of.logit[i] < a.of.own ? a.of.logit[i] : a.of.own;
     const struct softmax s = log_compared(l, c->kern, step, &a.of);
     a.of.softmax = &s;
     step->words = l->words.len;

@@ -87,9 +87,6 @@ double step_prob(const struct log_step *step, float logit);
 struct softmax log_compared(const struct log *l, const struct kern *kern, const struct log_step *step,
                             struct compared *of);
 
-// The factor of the logits in the softmax that a stage hands on.
-float handed_factor(const struct stage *stage);
-
 // The last step up to this stage of the recipe, by its index.
 const struct log_step *log_step_at(const struct log *l, size_t stage);
 

@@ -47,6 +47,27 @@ float raw_logit(const struct raw *raw, size_t place)
     return place < raw->row->n ? row_logit(raw->row, place) : -INFINITY;
 }
 
+// The largest logit of the row less the next. NaN if the row has one candidate, or if an unlisted token may be the
+// next.
+static double raw_gap(const struct raw *raw, const struct cand *c)
+{
+    const struct row *const row = raw->row;
+    const size_t own = raw->best / KERN_BLOCK;
+    float next = -INFINITY;
+    for (size_t at = 0; at < row->n; at += KERN_BLOCK) {
+        const size_t len = row->n - at < KERN_BLOCK ? row->n - at : KERN_BLOCK;
+        float logit[KERN_BLOCK], max = raw->block_max[at / KERN_BLOCK];
+        if (at / KERN_BLOCK == own) {
+            row_logits(c->kern, row, at, len, logit);
+            logit[raw->best - at] = -INFINITY;
+            max = c->kern->max(logit, len);
+        }
+        next = max > next ? max : next;
+    }
+    const bool known = next > -INFINITY && (!row->unlisted.partial || next >= row->unlisted.ceiling);
+    return known ? (double)raw_logit(raw, raw->best) - next : NAN;
+}
+
 bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c)
 {
     const float max = cand_max(c);
@@ -69,6 +90,7 @@ bool raw_measure(struct raw *raw, const struct row *row, const struct cand *c)
         raw->best += KERN_BLOCK;
     while (row_logit(row, raw->best) < max)
         raw->best++;
+    raw->gap = raw_gap(raw, c);
     return true;
 }
 
@@ -102,27 +124,6 @@ static double raw_rank(const struct raw *raw, const struct cand *c, size_t place
             rank += c->kern->count(logit, len, at < place ? x : above);
     }
     return (double)rank;
-}
-
-// The largest logit of the row less the next. NaN if the row has one candidate, or if an unlisted token may be the
-// next.
-static double raw_gap(const struct raw *raw, const struct cand *c)
-{
-    const struct row *const row = raw->row;
-    const size_t own = raw->best / KERN_BLOCK;
-    float next = -INFINITY;
-    for (size_t at = 0; at < row->n; at += KERN_BLOCK) {
-        const size_t len = row->n - at < KERN_BLOCK ? row->n - at : KERN_BLOCK;
-        float logit[KERN_BLOCK], max = raw->block_max[at / KERN_BLOCK];
-        if (at / KERN_BLOCK == own) {
-            row_logits(c->kern, row, at, len, logit);
-            logit[raw->best - at] = -INFINITY;
-            max = c->kern->max(logit, len);
-        }
-        next = max > next ? max : next;
-    }
-    const bool known = next > -INFINITY && (!row->unlisted.partial || next >= row->unlisted.ceiling);
-    return known ? (double)raw_logit(raw, raw->best) - next : NAN;
 }
 
 void after_free(struct after *after) { free(after->dense); }
@@ -254,6 +255,6 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
     for (size_t i = 0; i < MEASURES_MOST; i++)
         stat[STAT_MEASURED + i] = c->measure ? c->measure[i] : NAN;
-    stat[STAT_GAP] = raw_gap(raw, c);
+    stat[STAT_GAP] = raw->gap;
     stat[STAT_EPS_NLL] = accepted < 0 ? NAN : eps_nll(stat[STAT_ACCEPTED_PROB], row_vocab(raw->row));
 }

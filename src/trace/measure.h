@@ -16,6 +16,7 @@ struct raw {
     const struct row *row;
     struct softmax softmax;
     size_t best;      // place of the largest logit, the first of equals
+    double gap;       // between the largest logit and the next; NaN: there is no next, or it may be unlisted
     float *block_max; // of each KERN_BLOCK logits
     size_t block_cap;
 };

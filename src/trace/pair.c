@@ -93,10 +93,11 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
     stat[PAIR_OVERLAP] = half < 0x1p-36 ? 1.0 : fmax(0.0, 1.0 - half);
     stat[PAIR_JS] = fmax(0.0, kern_lanes_total(js));
     stat[PAIR_KL] = fmax(0.0, kern_lanes_total(kl));
-    stat[PAIR_TOP1] = after_best(after) == b->best;
+    const uint32_t best = after_best(after);
+    stat[PAIR_TOP1] = best == b->best;
     stat[PAIR_EQUAL] = fmin(1.0, kern_lanes_total(equal));
-    const size_t best = entry_of(b, after_best(after), b->n);
-    stat[PAIR_BEST] = best == IDMAP_NONE || !b->entry ? 0.0 : b->entry[best].p;
+    const size_t at = entry_of(b, best, b->n);
+    stat[PAIR_BEST] = at == IDMAP_NONE || !b->entry ? 0.0 : b->entry[at].p;
 }
 
 void pair_residual(struct pair_base *b, const struct after *after, float *to, size_t n)

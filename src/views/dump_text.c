@@ -19,11 +19,20 @@ static const char *text_share(double p, char text[NUMBER_TEXT])
     return *text == '0' && text[1] == '.' ? text + 1 : text;
 }
 
-// Returns a probability in four digits behind the point.
-static const char *text_prob(double p, char text[NUMBER_TEXT])
+// Writes a probability in four digits behind the point.
+static void write_prob(struct dest *d, double p)
 {
-    snprintf(text, NUMBER_TEXT, p > 0.0 && p < 0.00005 ? "%.0e" : "%.4f", p);
-    return text;
+    builder_byte(&d->text, ' ');
+    if (p > 0.0 && p < 0.00005)
+        builder_format(&d->text, "%8.0e", p);
+    else
+        builder_fixed(&d->text, p, 4, 8);
+}
+
+static void write_number(struct dest *d, double x, int width)
+{
+    builder_byte(&d->text, ' ');
+    builder_fixed(&d->text, x, 4, width);
 }
 
 // Returns the mark before a candidate: '>' chosen, '+' accepted, ' ' neither.
@@ -312,7 +321,6 @@ static void candidate_lines_text(struct dest *d, const struct record *r, const s
     const bool pair = last && chain_changed(r, n);
     double sum = 0.0;
     size_t width = 4;
-    char text[NUMBER_TEXT];
     if (d->screen.columns) {
         text_bars(d, r, ranked, n, last);
         return;
@@ -335,14 +343,17 @@ static void candidate_lines_text(struct dest *d, const struct record *r, const s
         builder_int(&d->text, (int64_t)i + 1, 5);
         builder_int(&d->text, c->id, 1 + id_width);
         text_of_token(d, c->id, width);
-        builder_format(&d->text, " %*.4f", logit_width, (double)c->logit);
+        write_number(d, (double)c->logit, logit_width);
         if (pair)
-            builder_format(&d->text, " %8s", text_prob((double)c->raw_p, text));
-        builder_format(&d->text, " %8s", text_prob((double)c->p, text));
-        if (noisy)
-            builder_format(&d->text, " %8.4f %8.4f\n", c->noised.noise, c->noised.value);
-        else
-            builder_format(&d->text, " %8s\n", text_prob(sum, text));
+            write_prob(d, (double)c->raw_p);
+        write_prob(d, (double)c->p);
+        if (noisy) {
+            write_number(d, c->noised.noise, 8);
+            write_number(d, c->noised.value, 8);
+        } else {
+            write_prob(d, sum);
+        }
+        builder_byte(&d->text, '\n');
     }
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // number_text_check [COUNT]: compares the text of floats with a version of printf and strtof, on COUNT random floats of each kind.
+#include "base/builder.h"
 #include "base/number.h"
 
 #include "base/bits.h"
 #include "random.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,6 +40,21 @@ static void check_wide(double x)
         printf("%a: '%s', want '%s'\n", x, got, want);
 }
 
+// Compares builder_fixed with printf, for every number of digits.
+static void check_fixed(double x)
+{
+    static struct builder got;
+    for (int digits = 1; digits <= 6; digits++) {
+        char want[400];
+        const int width = (int)random_below(20);
+        snprintf(want, sizeof want, "%*.*f", width, digits, x);
+        builder_clear(&got);
+        builder_fixed(&got, x, digits, width);
+        if (strcmp(got.text, want) != 0 && failed++ < 10)
+            printf("%a with %d digits: '%s', want '%s'\n", x, digits, got.text, want);
+    }
+}
+
 static void both(float x)
 {
     check(x);
@@ -62,6 +79,14 @@ int main(int argc, char **argv)
         if ((wide >> 52 & 0x7ff) != 0x7ff)
             check_wide(f64_of_bits(wide));
         check_wide((double)(wide >> 11) * 0x1p-53);
+        // Of every magnitude, sums of probabilities, logits, and numbers at or next to half of a last digit.
+        check_fixed(f64_of_bits(wide));
+        check_fixed((double)(wide >> 11) * 0x1p-53);
+        check_fixed((double)(float)((double)(int64_t)wide * 0x1p-58));
+        const double half = ((double)(wide % 2000000) - 1000000 + 0.5) / (double[]){10, 100, 1e3, 1e4, 1e5, 1e6}[i % 6];
+        check_fixed(half);
+        check_fixed(nextafter(half, i & 1 ? 1e9 : -1e9));
+        check_fixed((double)(wide % 4096) / 64);
         check_wide((double)(wide % 100000) / 1000);
         const uint32_t bits = (uint32_t)random_bits() & 0x7fffffffu;
         if (bits < 0x7f800000u)
