@@ -418,14 +418,14 @@ def partial(case):
 
         def said(text):
             text = re.sub(r' "[^"]*"', "", text)
-            found = re.findall(r"row (\d+): (\d+) (?:removed by|gone after) (\S+?)(?:, rank (\d+)(, the next best)?|, (not listed|below the list))$", text, re.M)
+            found = re.findall(r"row (\d+): (\d+) (?:removed by|not kept after) (\S+?)(?:, rank (\d+)(, the next best)?|, (not listed|below the list))$", text, re.M)
             found += [(r, i, s, "ranked", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: [^;\n]*; (\S+) (?:removed it|keeps)", text)]
-            found += [(r, i, s, "", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: (?:not listed|below the list); it is gone after (\S+)", text)]
+            found += [(r, i, s, "", "", "") for r, i, s in re.findall(r"row (\d+): expected (\d+).*\n  \d+ is not among the \d+ kept: (?:not listed|below the list); not kept after (\S+)", text)]
             return {(r, i): (s, rank, best) for r, i, s, rank, best, _ in found}
         there = said(whole)
         for place, (stage, rank, best) in said(listed).items():
             if place in there:
-                # A token without a rank is gone after the stage: that one or an earlier one of the whole row removed it.
+                # A token without a rank is not kept after the stage: that one or an earlier one of the whole row removed it.
                 by = there[place][0].rstrip(":,")
                 earlier = by in stages and stage.rstrip(":,") in stages and stages.index(by) <= stages.index(stage.rstrip(":,"))
                 case.claim("list: removed by", by == stage.rstrip(":,") or (not rank and earlier), place, stage, there[place])

@@ -125,7 +125,7 @@ broken_port() {
     run -4 austen "${chain[@]}" --after top_p --emit logits --expect port.npy
     grep -qx '244 of 256 rows differ' <<<"$output" # the other rows have one token, which the port keeps
     [ "$(grep -E '^  [0-9]+ rows  ' <<<"$output")" = $'  239 rows  top_p: one less\n  5 rows  top_p: a tie' ]
-    [ "$(grep -c ' is lost: top_p keeps it, rank [0-9]*; ranks 1 to [0-9]* hold 0.9' <<<"$output")" = 244 ]
+    [ "$(grep -c ' the expected row lacks [0-9]*: top_p keeps it, rank [0-9]*; ranks 1 to [0-9]* hold 0.9' <<<"$output")" = 244 ]
     [ "${lines[0]}" = 'row 0: 1 of 4096 numbers differ, the first:' ]
     [[ ${lines[1]} == '  '*': expected -inf, the chain gives '* ]]
     austen --samplers top_k --emit logits -O npy >port.npy

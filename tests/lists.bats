@@ -77,7 +77,7 @@ exact() {
 @test "one note says how many rows are not exact, and there is none if all are" {
     reply 1=-1,2=-2 1=-2,2=-1 >list.json
     sampl -s 1 --samplers top_k --top-k 40 list.json 2>note
-    [ "$(cat note)" = 'sampl: note: rows list up to 2 tokens, which hold 0.50 to 0.50 of the probability; 0 of 2 rows are known to come out as full rows would, the others need more: ask the server for 50' ]
+    [ "$(cat note)" = 'sampl: note: rows list up to 2 tokens, which hold 0.50 of the probability; 0 of 2 rows are known to come out as full rows would, the others need more: ask the server for 50' ]
     sampl -s 1 --samplers top_k --top-k 1 list.json 2>note
     [ ! -s note ]
 }
@@ -158,13 +158,13 @@ exact() {
 @test "a token below the list has no rank" {
     local beside=$ROOT/tests/cases/list-beside.json
     run -4 sampl --draws recorded --samplers top_k --top-k 10 "$beside"
-    [[ $output == *$'\n  row 0: 67 gone after top_k, below the list\n'* ]]
+    [[ $output == *$'\n  row 0: 67 not kept after top_k, below the list\n'* ]]
     run -4 sampl --draws recorded --samplers top_k --top-k 10 -O json "$beside"
     [[ $output == *'"stage":"top_k","rank":null,"next":false'* ]]
     run -4 sampl --expect 67 --rows 0 --samplers top_k --top-k 10 -s 1 "$beside"
-    [ "${lines[1]}" = '  67 is not among the 10 kept: below the list; it is gone after top_k (limit 10)' ]
+    [ "${lines[1]}" = '  67 is not among the 10 kept: below the list; not kept after top_k (limit 10)' ]
     run -4 sampl --expect 999 --rows 0 --samplers top_k --top-k 10 -s 1 "$beside"
-    [ "${lines[1]}" = '  999 is not among the 10 kept: not listed; it is gone after top_k (limit 10)' ]
+    [ "${lines[1]}" = '  999 is not among the 10 kept: not listed; not kept after top_k (limit 10)' ]
     sampl -s 1 --samplers top_k --top-k 10 --rows 0 --trace "$beside" | grep -q '^top_k=10 *11 -> *10 *0\.3822'
     # The only token left has no rank, either.
     sampl -s 1 --samplers '' -l 67+40 --rows 0 --emit stats -O json "$beside" 2>/dev/null | grep -q '"id":67,.*"raw_rank":null,'
@@ -184,7 +184,7 @@ exact() {
     [ "$(sampl -s 1 --neutral --top-k 3 --accept 339,903,769 --emit score "$ten" | paste -sd' ')" = '-inf -inf -inf' ]
     sampl -s 1 --neutral --accept 339,903,769 --emit stats -O json "$ten" 2>/dev/null | grep -c '"accepted_prob":null' | grep -qx 3
     run -4 sampl -s 1 --neutral --expect 900 --rows 0 "$ten"
-    [[ $output == *'  900 is not listed; it may be among the tokens that are left'* ]]
+    [[ $output == *'  900 is not listed; it may be among the kept tokens'* ]]
 }
 
 @test "each chain and each file is counted, and the advice fits the chain" {
@@ -537,7 +537,7 @@ lists() {
     done
     # Once a logit has changed, or without the member, the rank is not known.
     sampl -s 1 --neutral --emit list=2 --accept 3 <<<"$row" >rank.json 2>/dev/null
-    [[ $(sampl -s 1 --expect 3 --samplers 'temperature;top_k' --top-k 2 rank.json) == *' kept: below the list; it is gone after top_k (limit 2)'* ]]
+    [[ $(sampl -s 1 --expect 3 --samplers 'temperature;top_k' --top-k 2 rank.json) == *' kept: below the list; not kept after top_k (limit 2)'* ]]
     sed 's/,"accept_rank":5//' rank.json | sampl -s 1 --samplers '' -l 3+40 --emit stats -O json 2>/dev/null | grep -q '"raw_rank":null'
     sampl -s 1 --neutral --emit list=2 --accept 4 <<<"$row" 2>/dev/null | sed 's/,"accept_rank":3//' |
         sampl -s 1 --samplers '' -l 4+40 --emit stats -O json 2>/dev/null | grep -q '"raw_rank":null'

@@ -286,9 +286,14 @@ void note_partial(const struct job *j, const struct totals *t)
     else
         snprintf(advice, sizeof advice, "the others need more: ask the server for %s%zu",
                  wanted > listed ? "" : "more than ", wanted > listed ? wanted : listed);
+    char least[NUMBER_TEXT], most[NUMBER_TEXT];
+    snprintf(least, sizeof least, "%.2f", p->least);
+    snprintf(most, sizeof most, "%.2f", p->most);
+    const bool known = !isnan(p->least), range = strcmp(least, most) != 0;
     const char *const name = j->variants->n > 1 ? j->variants->of[chain].name : "";
-    message_note("rows list up to %zu tokens, which hold %.2f to %.2f of the probability; %s%.*s%s%" PRIu64
-                 " of %" PRIu64 " rows are known to come out as full rows would, %s",
-                 listed, p->least, p->most, *name ? "in '" : "", err_clip(name, 80), name, *name ? "' " : "", p->exact,
-                 p->rows, advice);
+    message_note("rows list up to %zu tokens%s%s%s%s%s; %s%.*s%s%" PRIu64 " of %" PRIu64
+                 " rows are known to come out as full rows would, %s",
+                 listed, known ? ", which hold " : "", known ? least : "", known && range ? " to " : "",
+                 known && range ? most : "", known ? " of the probability" : "", *name ? "in '" : "",
+                 err_clip(name, 80), name, *name ? "' " : "", p->exact, p->rows, advice);
 }

@@ -33,7 +33,7 @@ static void print_outside(struct dest *d, const struct outside *o)
     if (*o->stage && o->rank)
         builder_format(&d->text, " removed by %s, rank %zu%s\n", o->stage, o->rank, o->next ? ", the next best" : "");
     else if (*o->stage)
-        builder_format(&d->text, " gone after %s, %s\n", o->stage, o->listed ? "below the list" : "not listed");
+        builder_format(&d->text, " not kept after %s, %s\n", o->stage, o->listed ? "below the list" : "not listed");
     else
         builder_string(&d->text, " is masked in the row\n");
 }

@@ -390,5 +390,5 @@ void dump_text(struct dest *d, const struct record *r, bool lists)
     if (lists)
         candidate_lines_text(d, r, r->ranked, r->shown, r->noisy, true);
     if (lists && r->partial)
-        builder_format(&d->text, "outside the list  %.4f%s\n", r->unlisted_weight, r->exact ? "" : "  (not exact)");
+        builder_format(&d->text, "unlisted tokens  %.4f%s\n", r->unlisted_weight, r->exact ? "" : "  (not exact)");
 }

@@ -91,15 +91,15 @@ static void explain(struct dest *d, const struct record *r, const struct expecte
 {
     struct builder *const b = &d->text;
     const int n = decimals(x);
-    char room[NUMBER_TEXT], gone[2 * NUMBER_TEXT];
+    char room[NUMBER_TEXT], removed[2 * NUMBER_TEXT];
     if (x->kept && isnan(x->draw))
         builder_format(b, "  %" PRIu32 " is among the %zu kept\n", x->id, r->kept);
     else if (x->kept)
         builder_format(b, "  %" PRIu32 " is among the %zu kept, its interval is [%.*f, %.*f)\n", x->id, r->kept, n,
                        x->wanted.low, n, x->wanted.high);
     else {
-        snprintf(gone, sizeof gone, "is not among the %zu kept", r->kept);
-        expect_removal_text(b, x, r->partial, gone);
+        snprintf(removed, sizeof removed, "is not among the %zu kept", r->kept);
+        expect_removal_text(b, x, r->partial, removed);
     }
     if (!isnan(x->draw))
         builder_format(b, "  draw %.*f lies in %" PRIu32 "'s interval [%.*f, %.*f)\n", n, x->draw, r->chosen, n,
@@ -280,11 +280,12 @@ static void explain_kept(struct expect *v, const struct record *r)
             continue;
         said[x->kept] = true;
         if (!x->kept)
-            expect_removal_text(&d->text, x, r->partial, "is gone");
+            expect_removal_text(&d->text, x, r->partial, "is removed");
         else if (!x->edge_of)
-            builder_format(&d->text, "  %" PRIu32 " is lost: the chain keeps it (rank %zu)\n", x->id, x->rank);
+            builder_format(&d->text, "  the expected row lacks %" PRIu32 ": the chain keeps it (rank %zu)\n", x->id,
+                           x->rank);
         else {
-            builder_format(&d->text, "  %" PRIu32 " is lost: %s keeps it", x->id, x->edge_of);
+            builder_format(&d->text, "  the expected row lacks %" PRIu32 ": %s keeps it", x->id, x->edge_of);
             expect_limit_text(&d->text, x);
         }
     }

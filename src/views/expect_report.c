@@ -133,22 +133,22 @@ static void removed_text(struct builder *b, const struct expected *x)
                        limit);
 }
 
-void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *gone)
+void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *removed)
 {
     char room[NUMBER_TEXT];
     builder_format(b, "  %" PRIu32 " ", x->id);
     if (!x->removed_by) {
-        builder_string(b, partial && !x->listed ? "is not listed; it may be among the tokens that are left\n"
+        builder_string(b, partial && !x->listed ? "is not listed; it may be among the kept tokens\n"
                                                 : "is masked in the row\n");
         return;
     }
-    builder_format(b, "%s: ", gone);
+    builder_format(b, "%s: ", removed);
     if (x->rank) {
         removed_text(b, x);
         return;
     }
     // an earlier stage of the full row may have removed it
-    builder_format(b, "%s; it is gone after %s", x->listed ? "below the list" : "not listed", x->removed_by);
+    builder_format(b, "%s; not kept after %s", x->listed ? "below the list" : "not listed", x->removed_by);
     builder_format(b, x->limit.name ? " (limit %s)\n" : "\n", x->limit.name ? named_text(&x->limit, room) : "");
 }
 

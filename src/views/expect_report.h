@@ -62,7 +62,7 @@ void expect_limit_text(struct builder *b, const struct expected *x);
 
 // Appends a line that says why the token is not kept. partial: the row lists some tokens only. gone: the words of the
 // line for a token that a stage removed.
-void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *gone);
+void expect_removal_text(struct builder *b, const struct expected *x, bool partial, const char *removed);
 
 // Write members of an object: a stage with its limit; a hint, or null.
 void expect_stage_members(struct dest *d, const struct expected *x);

@@ -50,8 +50,8 @@ const stageTable = (row) => {
     body.push(make("tr.rest", {}, make("th", { scope: "row" }, "all others"),
       ...steps.map((_, i) => others[i] > 0 ? barCell(rest[i], most) : make("td"))));
   const foot = [
-    ...(row.rest === undefined ? [] : [footLine("outside the list", numberCell(row.rest, prob),
-      ...enabled.map((s) => make("td", {}, s.rest || "")))]),
+    ...(row.rest === undefined ? [] : [footLine("unlisted tokens", numberCell(row.rest, prob),
+      ...enabled.map((s) => make("td", {}, s.rest === "gone" ? "removed" : s.rest || "")))]),
     footLine("kept", ...kept.map((n) => numberCell(n, whole))),
     footLine("mass kept", make("td"), ...enabled.map((s) => numberCell(s.mass, prob))),
     footLine("entropy", ...[entropyBefore(row), ...enabled.map((s) => s.entropy)].map((x) => numberCell(x, fixed(3))))];
