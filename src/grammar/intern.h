@@ -28,7 +28,7 @@ static inline const uint32_t *intern_get(const struct intern *t, uint32_t id, si
 {
     const size_t start = id ? t->end[id - 1] : 0;
     *n = t->end[id] - start;
-    return t->word + start;
+    return *n ? t->word + start : t->word; // NULL while every record is empty
 }
 
 #endif

@@ -263,12 +263,14 @@ void input_pass(struct input *in, const struct input_row *r, uint64_t n);
 // Makes r the n-th row behind it, which is like it (input_alike).
 static inline void input_step(struct input_row *r, uint64_t n)
 {
+    if (!n)
+        return; // a row that cannot be read has no data
     r->logits.data = (const char *)r->logits.data + n * r->logits.n * dtype_size(r->logits.type);
     r->number += n;
     r->in_file += n;
     r->index += n;
-    r->place.left_out = n ? 0 : r->place.left_out;
-    r->place.drawn = n ? 0 : r->place.drawn;
+    r->place.left_out = 0;
+    r->place.drawn = 0;
 }
 
 // The number of files that have been read to their end. input_release closes the first n of them, and ends their rows
