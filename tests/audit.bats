@@ -96,7 +96,7 @@ audit() {
     need_numpy
     local options=(--engine vllm-v2 -s 42 --temp 0.8 --top-p 0.95) name
     # austen ARGUMENT...: runs the script with the program under test.
-    austen() { PROGRAM=$SAMPL /usr/bin/python3 "$ROOT/samples/audit/austen.py" "$@"; }
+    austen() { TOKENS=$([ -n "${SAMPL_TEST_SHORT-}" ] && echo 30 || echo 200) PROGRAM=$SAMPL /usr/bin/python3 "$ROOT/samples/audit/austen.py" "$@"; }
     austen claim notes --machine 1 -- "${options[@]}" >trusted.ids
     austen claim notes --machine 2 -- "${options[@]}" >same.ids
     austen claim notes --machine 3 --bits 4 -- "${options[@]}" >q4.ids

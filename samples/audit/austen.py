@@ -8,7 +8,7 @@ then:  sampl -n 4096 --params NOTES OPTIONS --audit @claimed.ids reference.f32
 
 Both write 16 sequences of 200 tokens, one token of each in turn; NOTES names the sequences. --bits rounds the weights: 16 (bf16, as
 stored) to 2. --machine is the number of a machine: each has small errors of its own, as another GPU or batch has. Without --machine
-there are none. PROGRAM in the environment is another sampl.
+there are none. In the environment, PROGRAM is another sampl, and TOKENS another length of the sequences.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL = os.path.join(HERE, '..', 'austen.gguf')
-SEQUENCES, TOKENS, PROMPT = 16, 200, 16
+SEQUENCES, TOKENS, PROMPT = 16, int(os.environ.get('TOKENS', '200')), 16
 LAYERS, WIDTH, HEADS = 4, 192, 4
 
 
