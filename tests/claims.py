@@ -515,10 +515,10 @@ def accounts(case):
             if rank := re.search(r"kept all: (\d+) candidates?, at most (\d+)", says):
                 case.claim("says: candidates", len(before) == int(rank[1]) <= int(rank[2]), *what, before)
             if least := re.search(rf"the least probability is {SHORT}, at least {SHORT}", says):
-                case.claim("says: least probability", near(least[1], min(p.values())) and float(least[1]) > float(least[2]), *what, p)
+                case.claim("says: least probability", near(least[1], min(p.values())) and float(least[1]) >= float(least[2]), *what, p)
             if ratio := re.search(rf"the least likely has {SHORT} of the largest probability, at least {SHORT}", says):
                 case.claim("says: ratio", near(ratio[1], min(weights.values())) and near(ratio[2], next(iter(params.values()))) and
-                           float(ratio[1]) > float(ratio[2]), *what, weights)
+                           float(ratio[1]) >= float(ratio[2]), *what, weights)
             if total := re.search(rf"without the last they have {SHORT}, (?:below|not above) {SHORT}", says):
                 case.claim("says: sum", near(total[1], 1 - min(p.values())) and float(total[1]) < float(total[2]), *what, p)
             if typical := re.search(rf"without the least typical they have {SHORT}, not above {SHORT}", says):
@@ -550,6 +550,26 @@ def accounts(case):
                            int(match[6]) == length - params["dry_allowed_length"], *what)
                 lost = min(after[i] - before[i] for i in after) if params["dry_multiplier"] > 0 else max(after[i] - before[i] for i in after)
                 case.claim("says: lost most", math.isclose(after[token] - before[token], lost, rel_tol=1e-4, abs_tol=1e-5), *what, before, after)
+            whole = not stage.get("rest") and not record.get("rest")
+            case.claim("says: a reason with a number", not whole or says not in ("kept all", "changed no logit"), *what, before)
+            if few := re.search(r"kept all: (\d+) candidates?, fewer than (\d+)", says):
+                case.claim("says: few candidates", len(before) == int(few[1]) < int(few[2]), *what, before)
+            if least := re.search(r"kept all: min-keep is (\d+)", says):
+                case.claim("says: min-keep", params["min_keep"] == int(least[1]) >= len(before) - 3, *what, before)
+            if tau := re.search(rf"tau over the range of the logits is {SHORT}, at least (\d+)", says):
+                case.claim("says: tau", near(tau[1], params["min_k"] / (most - min(before.values()))) and int(tau[2]) == len(before) < float(tau[1]), *what, before)
+            if power := re.search(rf"the power is {SHORT}", says):
+                case.claim("says: power", near(power[1], math.exp(params["skew"])), *what)
+            if stays := re.search(rf"the lowest stays {SHORT} below the largest", says):
+                factor, curve, low = params["smoothing_factor"], params["smoothing_curve"], most - min(before.values())
+                case.claim("says: lowest", near(stays[1], low) and
+                           math.isclose(low, (3 - curve) / 2 * factor * low ** 2 + (curve - 1) / 2 * factor * low ** 3, rel_tol=1e-5), *what, before)
+            if re.search("all are equal|it is the largest|they are equally likely", says):
+                case.claim("says: equal", len(set(before.values())) == 1, *what, before)
+            if re.search("logit: (each|it) is 0", says):
+                case.claim("says: zeros", not any(before.values()), *what, before)
+            if terms := re.search(r"kept all: (\d+) candidates?, and the limit is all of their entropy", says):
+                case.claim("says: entropy", int(terms[1]) == len(before) and next(iter(params.values())) == 1, *what, before)
             if re.search("no repetition of", says):
                 least, depth = max(params["dry_allowed_length"], 0), params["dry_penalty_last_n"]
                 seen = history if depth < 0 else history[len(history) - min(depth, len(history)):]

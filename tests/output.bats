@@ -499,6 +499,29 @@ sampl_full() {
         die if !$seen || grep(/ -> /, @text) != $seen || grep(/^  rank /, @text) != $seen + @json'
 }
 
+@test "a stage that left a row as it was says why, with its own numbers" {
+    # reason OPTIONS ROW: prints what the first stage says.
+    reason() { eval "sampl -s 1 $1 --trace -O json" <<<"$2" | jq -r '.stages[0].says'; }
+    check() { [ "$(reason "$1" "$2")" = "$3" ] || { reason "$1" "$2"; return 1; }; }
+    check '--samplers tfs --tfs .5' '[1,2,3]' 'kept all: 3 candidates, fewer than 4'
+    check '--samplers tfs --tfs .5 --min-keep 3' '[1,2,3,9]' 'kept all: min-keep is 3'
+    check '--samplers tfs_tg --tfs .5' '[1,2]' 'kept all: 2 candidates, fewer than 3' || [ "$(sampl --samplers tfs_tg --tfs .5 2>&1 <<<'[1,2]' | grep -c tfs_tg)" = 1 ]
+    check '--samplers min_k --min-k 9' '[1,2,3]' 'kept all: tau over the range of the logits is 4.5, at least 3'
+    check '--samplers top_h --top-h 1' '[1,2,3]' 'kept all: 3 candidates, and the limit is all of their entropy'
+    check '--samplers skew --skew 1e-9' '[-0.69314718,-0.69314718]' 'changed no logit: the power is 1'
+    check '--samplers smoothing --smoothing-factor .5' '[1,3,3]' 'changed no logit: the lowest stays 2 below the largest'
+    check '--samplers smoothing --smoothing-factor 1' '[2,2]' 'changed no logit: all are equal'
+    check '--samplers temperature --temp 0' '[2,null]' 'kept all: 1 candidate'
+    check '--samplers temperature --temp 1 --dynatemp-range .5' '[2,null]' 'changed no logit: 1 candidate' || check '--samplers temperature --temp 1 --dynatemp-range .5' '[2]' 'changed no logit: 1 candidate'
+    check '--samplers top_n_sigma --top-nsigma 2' '[1,2]' 'kept all: the limit is 1 below the largest logit, the lowest 1'
+    check '--samplers p_less' '[2,2]' 'kept all: the least probability is .5, at least .5'
+    check '--engine sglang --top-k 30 --min-p .1' '[2,2.5]' 'kept all: 2 candidates, at most 30; the least likely has .607 of the largest probability, at least .1' ||
+        [ "$(sampl -s 1 --engine sglang --top-k 30 --min-p .1 --trace -O json <<<'[2,2.5]' | jq -r '.stages[] | select(.name == "softmax_cut").says')" = \
+            'kept all: 2 candidates, at most 30; the least likely has .607 of the largest probability, at least .1' ]
+    printf 'ab\nc\n' >words
+    check '--vocab words --samplers infill' '[2,2.5]' 'kept all: the least probability of a text is .378, at least .333'
+}
+
 @test "--trace changes neither ids nor candidates" {
     for args in '' '--repeat-penalty 1.3 --xtc-probability 0.5 --typical 0.8' '--mirostat 2' '--mirostat 1' '--samplers top_k;adaptive_p --adaptive-target 0.3' \
         '--samplers temperature;min_p' '--temp 0' '--dynatemp-range 0.5 --top-nsigma 2' '--scatter-strength 0.2 --scatter-absorption 0.3'; do

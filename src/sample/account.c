@@ -88,23 +88,39 @@ void account_none(struct account *a, const uint32_t *id, size_t n, const char *k
 
 // ---- filters
 
-// Says that all candidates were kept, and if it is so, that fewer would not do.
-static void kept_least(struct account *a)
+bool account_few(struct account *a, size_t least)
+{
+    if (!a->unchanged || !a->whole || a->before.n >= least)
+        return false;
+    account_say(a, "kept all: %zu candidate%s, fewer than %zu", a->before.n, a->before.n == 1 ? "" : "s", least);
+    return true;
+}
+
+bool account_min_keep(struct account *a, double least)
 {
     const struct param *row = a->stage->sampler->params;
     while (row && row->flag && strcmp(row->flag, "min-keep") != 0)
         row++;
     const double min_keep = row && row->flag ? param_load(row, a->stage->params) : 0.0;
-    if (!a->unchanged)
+    if (!a->unchanged || !a->whole || !(min_keep > 1.0 && min_keep >= least))
+        return false;
+    account_say(a, "kept all: min-keep is %.0f", min_keep);
+    return true;
+}
+
+// Says that all candidates were kept, and if it is so, that fewer would not do.
+static void kept_least(struct account *a)
+{
+    if (!a->unchanged || account_few(a, 2) || account_min_keep(a, (double)a->before.n))
         return;
     account_say(a, "kept all");
-    if (a->whole && min_keep >= (double)a->before.n && min_keep > 1.0)
-        account_say(a, ": min-keep is %.0f", min_keep);
+    if (a->whole && a->of.own == a->of.softmax->max)
+        account_say(a, ": they are equally likely");
 }
 
 void account_kept(struct account *a, const char *first, double x, const char *does, double limit)
 {
-    if (!a->unchanged || !a->whole || !(x > limit && x < INFINITY)) {
+    if (!a->unchanged || !a->whole || !(x >= limit && x < INFINITY)) {
         kept_least(a);
         return;
     }
@@ -160,6 +176,17 @@ void explain_eta(struct account *a)
     account_prob(a, fmin(eta, sqrt(eta) * kern_exp(-softmax_entropy(a->of.softmax))));
 }
 
+void explain_terms(struct account *a)
+{
+    if (account_few(a, 2))
+        return;
+    if (a->unchanged && a->whole && stage_first(a->stage) >= 1.0)
+        account_say(a, "kept all: %zu candidate%s, and the limit is all of their entropy", a->before.n,
+                    a->before.n == 1 ? "" : "s");
+    else
+        kept_least(a);
+}
+
 void explain_typical(struct account *a)
 {
     const struct softmax *const s = a->of.softmax;
@@ -185,6 +212,22 @@ static void kept_by_distance(struct account *a)
     }
 }
 
+// Says why a division changed nothing.
+static void divided_none(struct account *a)
+{
+    const double by = a->stage->sampler->temperature(a->stage);
+    float most = 0.0f;
+    for (size_t i = 0; i < a->before.n; i++)
+        most = fmaxf(most, fabsf(a->before.logit[i]));
+    account_say(a, "changed no logit");
+    if (most == 0.0f)
+        account_say(a, ": %s 0", a->before.n == 1 ? "it is" : "each is");
+    else if (by > 0.0) { // not NaN
+        account_say(a, ": the temperature is ");
+        account_number(a, by);
+    }
+}
+
 void account_take(struct account *a)
 {
     const struct sampler *const s = a->stage->sampler;
@@ -199,6 +242,8 @@ void account_take(struct account *a)
         return;
     if (s->distance)
         kept_by_distance(a);
+    else if (s->temperature)
+        divided_none(a);
     else
         account_say(a, "changed no logit");
 }

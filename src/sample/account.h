@@ -70,14 +70,20 @@ double account_note(const struct account *a, const char *name);
 // Why a filter kept all candidates: there are at most k; the least probability, or its ratio to the largest, reaches a
 // limit; the sum without the last candidate is below a limit, or with `past` not above it. A row that is not whole gets
 // no numbers, and no comparison that the sampler decides by how it rounds.
-void account_kept(struct account *a, const char *first, double x, const char *does, double limit); // x > limit
+void account_kept(struct account *a, const char *first, double x, const char *does, double limit); // x >= limit
 void account_rank(struct account *a, size_t k);
 void account_prob(struct account *a, double limit);
 void account_ratio(struct account *a, double limit);
 void account_sum(struct account *a, double limit, bool past);
 
+// Why a filter kept all candidates: there are fewer than `least`; --min-keep is as large as that. Returns whether it is
+// so, of a row that is whole.
+bool account_few(struct account *a, size_t least);
+bool account_min_keep(struct account *a, double least);
+
 // For samplers whose limit is their first parameter, as their `explain`. Typical: the sum without the candidate whose
-// surprise is farthest from the entropy. Eta: the limit is that of compares_eta.
+// surprise is farthest from the entropy. Eta: the limit is that of compares_eta. Terms: those of the entropy, as in
+// compares_terms.
 void explain_rank(struct account *a);
 void explain_prob(struct account *a);
 void explain_ratio(struct account *a);
@@ -85,6 +91,7 @@ void explain_sum(struct account *a);
 void explain_sum_past(struct account *a);
 void explain_typical(struct account *a);
 void explain_eta(struct account *a);
+void explain_terms(struct account *a);
 
 // Has the sampler explain, and completes what is missing of a reason why the row was left as it was.
 void account_take(struct account *a);

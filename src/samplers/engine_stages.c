@@ -69,7 +69,14 @@ static void scale(void *self, struct cand *c, const struct stage *stage)
     cand_map(c, multiply_logits, &factor);
 }
 
-const struct sampler sampler_round_f16 = {.name = "round_f16", .scale = READS_LOGITS, .apply = round_f16};
+static void explain_round(struct account *a)
+{
+    if (a->unchanged)
+        account_say(a, "changed no logit: %s f16", a->before.n == 1 ? "it is an" : "all are");
+}
+
+const struct sampler sampler_round_f16 = {
+    .name = "round_f16", .scale = READS_LOGITS, .apply = round_f16, .explain = explain_round};
 const struct sampler sampler_sort = {
     .name = "sort", .apply = sort_all, .explain = explain_sort, .partial = {apply_partial}};
 

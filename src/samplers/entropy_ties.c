@@ -126,4 +126,5 @@ const struct sampler sampler_top_h_ties = {.name = "top_h_ties",
                                            .runs = {ABOVE, 0},
                                            .apply = top_h_ties,
                                            .distance = compares_terms,
+                                           .explain = explain_terms,
                                            .partial = {keep_best_partial, stage_always, BEST}};

@@ -149,4 +149,23 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         c->order = CAND_UNSORTED;
 }
 
-const struct sampler sampler_infill = {.name = "infill", .letter = 'i', .needs_vocab = true, .apply = apply};
+// All are kept only where no text begins another one, and each is likely enough.
+static void explain(struct account *a)
+{
+    const struct vocab *const v = a->stage->context->vocab;
+    float lowest = INFINITY;
+    size_t texts = 0;
+    for (size_t i = 0; i < a->before.n; i++)
+        if (!vocab_ends(v, a->before.id[i])) {
+            lowest = fminf(lowest, a->before.logit[i]);
+            texts++;
+        }
+    if (a->unchanged && !texts)
+        account_say(a, "kept all: each token ends the text");
+    else
+        account_kept(a, ": the least probability of a text is ", softmax_prob(a->of.softmax, lowest), ", at least ",
+                     fmax(0.2, 1.0 / ((double)texts + 1.0)));
+}
+
+const struct sampler sampler_infill = {
+    .name = "infill", .letter = 'i', .needs_vocab = true, .apply = apply, .explain = explain};

@@ -107,6 +107,16 @@ static double distance(const struct stage *stage, const struct compared *of)
                        : INFINITY;
 }
 
+// A cliff lies above the last candidate, so that only tau keeps all.
+static void explain(struct account *a)
+{
+    const double range = (double)a->of.softmax->max - a->of.own, n = (double)a->before.n;
+    if (!a->unchanged || account_few(a, 2) || account_min_keep(a, n))
+        return;
+    account_kept(a, ": tau over the range of the logits is ", range > 0.0 ? stage_first(a->stage) / range : NAN,
+                 ", at least ", n);
+}
+
 const struct sampler sampler_min_k = {.name = "min_k",
                                       .letter = 'g',
                                       FOREIGN,
@@ -114,4 +124,5 @@ const struct sampler sampler_min_k = {.name = "min_k",
                                       PARAMS(params, value_params),
                                       .runs = {ABOVE, -FLT_TRUE_MIN}, // from 0 on
                                       .apply = apply,
-                                      .distance = distance};
+                                      .distance = distance,
+                                      .explain = explain};

@@ -36,6 +36,14 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     unlisted_writes_logs(c);
 }
 
+static void explain(struct account *a)
+{
+    if (!a->unchanged)
+        return;
+    account_say(a, "changed no logit: the power is ");
+    account_number(a, libm_exp(stage_first(a->stage)));
+}
+
 const struct sampler sampler_skew = {.name = "skew",
                                      .letter = 'w',
                                      FOREIGN,
@@ -43,4 +51,5 @@ const struct sampler sampler_skew = {.name = "skew",
                                      .scale = WRITES_LOGPROBS,
                                      PARAMS(params, value_params),
                                      .runs = {OTHER_THAN, 0},
-                                     .apply = apply};
+                                     .apply = apply,
+                                     .explain = explain};

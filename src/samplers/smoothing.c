@@ -58,6 +58,22 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
     apply(self, c, stage);
 }
 
+// A bend that lowers each logit by its distance from the largest leaves it where it is.
+static void explain(struct account *a)
+{
+    const double below = (double)a->of.softmax->max - a->of.own;
+    if (!a->unchanged)
+        return;
+    account_say(a, "changed no logit");
+    if (!(below > 0.0)) {
+        account_say(a, ": %s", a->before.n == 1 ? "it is the largest" : "all are equal");
+    } else {
+        account_say(a, ": the lowest stays ");
+        account_number(a, below);
+        account_say(a, " below the largest");
+    }
+}
+
 const struct sampler sampler_smoothing = {.name = "smoothing",
                                           .aliases = "quadratic",
                                           .letter = 'q',
@@ -66,4 +82,5 @@ const struct sampler sampler_smoothing = {.name = "smoothing",
                                           PARAMS(params, smoothing_params),
                                           .runs = {ABOVE, 0},
                                           .apply = apply,
+                                          .explain = explain,
                                           .partial = {partial}};

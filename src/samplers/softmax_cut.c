@@ -219,8 +219,38 @@ static double distance(const struct stage *stage, const struct compared *of)
     return fabs(excess);
 }
 
+// Each filter that is on kept all.
+static void explain(struct account *a)
+{
+    const struct cut_params *const cut = a->stage->params;
+    const double least = softmax_prob(a->of.softmax, a->of.own), rank = (double)a->before.n;
+    const double ratio = kern_exp((double)a->of.own - a->of.softmax->max);
+    const char *between = ": ";
+    if (!a->unchanged)
+        return;
+    account_say(a, "kept all");
+    if (!cuts(cut)) {
+        account_say(a, ": no filter is on");
+        return;
+    }
+    if (a->whole && cut->k > 0 && rank <= cut->k) {
+        account_say(a, "%s%.0f candidate%s, at most %d", between, rank, rank > 1.0 ? "s" : "", (int)cut->k);
+        between = "; ";
+    }
+    if (a->whole && cut->top_p < 1.0f && 1.0 - least < cut->top_p) {
+        account_say(a, "%s", between);
+        account_compare(a, "without the last they have ", 1.0 - least, ", not above ", cut->top_p);
+        between = "; ";
+    }
+    if (a->whole && cut->min_p > 0.0f && ratio > cut->min_p) {
+        account_say(a, "%s", between);
+        account_compare(a, "the least likely has ", ratio, " of the largest probability, at least ", cut->min_p);
+    }
+}
+
 const struct sampler sampler_softmax_cut = {.name = "softmax_cut",
                                             PARAMS(params, cut_params),
                                             .apply = apply,
                                             .distance = distance,
+                                            .explain = explain,
                                             .partial = {partial, ends_partial}};

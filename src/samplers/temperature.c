@@ -112,6 +112,16 @@ static double distance(const struct stage *stage, const struct compared *of)
     return ends_partial(stage) ? compares_best(stage, of) : INFINITY;
 }
 
+static void explain(struct account *a)
+{
+    const struct temperature_params *const p = a->stage->params;
+    if (!a->unchanged || !a->whole)
+        return;
+    if (a->before.n == 1)
+        account_say(a,
+                    p->temp <= 0.0f && !(p->range > 0.0f) ? "kept all: 1 candidate" : "changed no logit: 1 candidate");
+}
+
 const struct sampler sampler_temperature = {.name = "temperature",
                                             .aliases = "temp",
                                             .letter = 't',
@@ -121,4 +131,5 @@ const struct sampler sampler_temperature = {.name = "temperature",
                                             .temperature = temperature,
                                             .apply = apply,
                                             .distance = distance,
+                                            .explain = explain,
                                             .partial = {partial, ends_partial}};

@@ -76,6 +76,15 @@ static double distance(const struct stage *stage, const struct compared *of)
     return sum > 1e-6 ? distance_between(down_to / sum, stage_first(stage)) : INFINITY;
 }
 
+// Of three candidates the curve has one bend, which no fraction below 1 leaves out; tfs keeps the best in any case.
+static void explain(struct account *a)
+{
+    const bool tg = a->stage->sampler->variant == TG;
+    const double most = (double)a->before.n - (tg ? 2 : 3); // it keeps where the curve has one more bend
+    if (a->unchanged && !account_few(a, tg ? 3 : 4) && !account_min_keep(a, most))
+        account_say(a, "kept all");
+}
+
 const struct sampler sampler_tfs = {.name = "tfs",
                                     .aliases = "tfs_z",
                                     .letter = 'f',
@@ -84,11 +93,13 @@ const struct sampler sampler_tfs = {.name = "tfs",
                                     PARAMS(params, value_params),
                                     .runs = {BELOW, 1},
                                     .apply = apply,
-                                    .distance = distance};
+                                    .distance = distance,
+                                    .explain = explain};
 const struct sampler sampler_tfs_tg = {.name = "tfs_tg",
                                        .variant = TG,
                                        FOREIGN,
                                        PARAMS(tg_params, value_params),
                                        .runs = {BELOW, 1},
                                        .apply = apply,
-                                       .distance = distance};
+                                       .distance = distance,
+                                       .explain = explain};

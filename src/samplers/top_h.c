@@ -37,4 +37,5 @@ const struct sampler sampler_top_h = {.name = "top_h",
                                       .runs = {ABOVE, 0},
                                       .apply = apply,
                                       .distance = compares_terms,
+                                      .explain = explain_terms,
                                       .partial = {keep_best_partial, stage_always, BEST}};

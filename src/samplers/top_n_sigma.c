@@ -66,7 +66,8 @@ static double distance(const struct stage *stage, const struct compared *of)
 static void explain(struct account *a)
 {
     const double lowest = (double)a->of.softmax->max - a->of.own, limit = stage_first(a->stage) * deviation(&a->of);
-    account_kept(a, ": the limit is ", limit, " below the largest logit, the lowest ", lowest);
+    if (!account_few(a, 2))
+        account_kept(a, ": the limit is ", limit, " below the largest logit, the lowest ", lowest);
 }
 
 const struct sampler sampler_top_n_sigma = {.limits = LIMITS_OTHERWISE,
