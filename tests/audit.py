@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# Recomputes with numpy what `sampl --audit` measures of each row: the chain's id, match, inside, margin, below and prob, for nine kinds of
+# Recomputes with numpy what `sampl --audit` measures of each row: the chain's id, match, inside, margin, below and prob, for ten kinds of
 # chains, with histories. The stages come from vectors/port.py; the measures are written from trace/audit.h. usage: audit.py SAMPL COUNT SEED
 import copy
 import json
@@ -152,6 +152,7 @@ CHAINS = {
     'vllm': ('vllm', None, {'temperature': .8, 'top_p': .95, 'repeat': 1.1}, '--engine vllm --temp .8 --top-p .95 --repeat-penalty 1.1'),
     'vllm-v2': ('vllm-v2', None, {'temperature': .8, 'top_k': 50, 'top_p': .95, 'repeat': 1.1},
                 '--engine vllm-v2 --temp .8 --top-k 50 --top-p .95 --repeat-penalty 1.1'),
+    'vllm-v2 whole': ('vllm-v2', None, {'temperature': 1.1, 'repeat': 1.1}, '--engine vllm-v2 --temp 1.1 --repeat-penalty 1.1'),
     'sglang': ('sglang', None, {'temperature': .9, 'top_k': -1, 'repeat': 1.1}, '--engine sglang --temp .9 --repeat-penalty 1.1'),
     'sglang cut': ('sglang', None, {'temperature': .9, 'top_k': 40, 'top_p': .9, 'repeat': 1.1},
                    '--engine sglang --temp .9 --top-k 40 --top-p .9 --repeat-penalty 1.1'),
@@ -165,6 +166,8 @@ def check(sampl, name, count, r):
     prompt = [int(t) for t in r.integers(0, n, 3)]
     rows = (r.normal(0, 2.5, (count, n))).astype(F)
     moved = (rows + r.normal(0, .15, rows.shape)).astype(F)
+    masked = r.random(rows.shape) < r.choice([0, .1])  # one chain in two has rows with masked tokens
+    rows[masked] = moved[masked] = -INF
     options = [*words.split(), '-n', str(n), '-s', str(seed), '--prompt-tokens', ','.join(map(str, prompt))]
     with tempfile.TemporaryDirectory() as folder:
         for file, x in (('rows.f32', rows), ('moved.f32', moved)):

@@ -116,12 +116,8 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
     rec->ranked = ranked;
     if (job_records(j, RECORD_SHOWN))
         rec->shown = most && most < rec->kept ? most : rec->kept;
-    for (size_t i = 0; !shown && i < rec->shown; i++) {
-        const struct noised *const noised = cand_noise_of(c, ranked[i].id);
-        rec->noisy = noised;
-        if (noised)
-            ranked[i].noised = *noised;
-    }
+    for (size_t i = 0; !shown && i < rec->shown; i++)
+        rec->noisy = cand_noise_of(c, ranked[i].id, &ranked[i].noised);
     for (size_t i = 0; job_records(j, LOG_RAW) && i < rec->kept; i++)
         if (i < rec->shown || ranked[i].id == rec->chosen)
             ranked[i].raw_p = (float)softmax_prob(&l->raw.softmax, raw_logit(&l->raw, cand_row_place(c, ranked[i].id)));

@@ -23,7 +23,7 @@ void cand_free(struct cand *c)
     for (size_t i = 0; i < sizeof c->store->scratch / sizeof *c->store->scratch; i++)
         free(c->store->scratch[i].memory);
     free(c->store->memory);
-    free(c->store->noised);
+    free(c->store->noise_memory);
     free(c->store);
     cand_init(c, c->kern);
 }
@@ -38,33 +38,6 @@ void *cand_scratch(struct cand *c, size_t n, size_t size)
     cand_fail(c, FAULT_MEMORY, 0);
     return NULL;
 }
-
-struct noised *cand_noised(struct cand *c)
-{
-    struct cand_store *const s = c->store;
-    if (!c->want_notes)
-        return NULL;
-    s->has_noise = mem_grow(&s->noised, &s->noised_cap, c->n, sizeof *s->noised);
-    if (!s->has_noise)
-        cand_fail(c, FAULT_MEMORY, 0);
-    return s->has_noise ? s->noised : NULL;
-}
-
-const struct noised *cand_noise_of(const struct cand *c, uint32_t id)
-{
-    size_t at = 0, end = c->n;
-    if (!c->store->has_noise)
-        return NULL;
-    while (c->order == CAND_BY_ID && end - at > 1) {
-        const size_t middle = at + (end - at) / 2;
-        *(cand_id(c, middle) <= id ? &at : &end) = middle;
-    }
-    while (at < end && cand_id(c, at) != id)
-        at++;
-    return at < end ? &c->store->noised[at] : NULL;
-}
-
-const struct noised *cand_noises(const struct cand *c) { return c->store->has_noise ? c->store->noised : NULL; }
 
 // ---- a row
 
@@ -148,7 +121,8 @@ struct fault cand_load_shared(struct cand *c, const struct row *row, struct row_
     s->round = false;
     s->cut = row_cut(row->type);
     s->scratch_taken = 0;
-    s->has_noise = s->met_zero = false;
+    s->noise.of = NULL;
+    s->met_zero = false;
     for (size_t i = 0; c->measure && i < MEASURES_MOST; i++)
         c->measure[i] = NAN;
     c->fault = fault_none();

@@ -138,6 +138,23 @@ struct noised {
     double noise, value;
 };
 
+// What a selector keeps of the candidates among which it chose, so that their noise can be computed later.
+struct noise;
+typedef struct noised noise_fn(const struct noise *x, size_t i); // of candidate i
+struct noise {
+    noise_fn *of;
+    const struct kern *kern;
+    size_t n;
+    bool by_id, dense; // ids rise; candidate i has the id i
+    uint32_t *id;      // [n] if not dense
+    float *number;     // [n] what noise is added to, or divides
+    uint64_t *bits;    // [n] of a generator, for `of`; the selector fills them
+    uint32_t key;      // for `of`
+    float temp;
+};
+
+static inline uint32_t noise_id(const struct noise *x, size_t i) { return x->dense ? (uint32_t)i : x->id[i]; }
+
 // ---- faults, memory
 
 // Records a fault, unless there is one already. O(1).
@@ -153,9 +170,9 @@ static inline void cand_fail(struct cand *c, enum fault_code code, uint64_t at)
 // Returns NULL, and records a fault, when memory is short.
 void *cand_scratch(struct cand *c, size_t n, size_t size);
 
-// Returns room for the noise of each candidate, by position, which stays until the next row. NULL if it is not read
-// (want_notes). Records a fault when memory is short. For selectors that add noise. O(1).
-struct noised *cand_noised(struct cand *c);
+// Keeps the candidates and these numbers of them (NULL: the logits) until the next row, for selectors that add noise.
+// Returns NULL if noise is not read (want_notes), or with a fault when memory is short. O(n).
+struct noise *cand_keep_noise(struct cand *c, noise_fn *of, const float *number);
 
 // ---- looking at candidates. Nothing here changes them; deferred divisions are not seen.
 

@@ -26,11 +26,11 @@ uint32_t cand_row_id(const struct cand *c, size_t place);
 // A token's place in the row; n_row if the row does not have it.
 size_t cand_row_place(const struct cand *c, uint32_t id);
 
-// Returns the noise of a token that the selector chose among, if c->want_notes was set; NULL if the selector adds no
+// Writes the noise of a token that the selector chose among, if c->want_notes was set. False if the selector adds no
 // noise, or the token was removed.
-const struct noised *cand_noise_of(const struct cand *c, uint32_t id);
+bool cand_noise_of(const struct cand *c, uint32_t id, struct noised *to);
 
-// Returns the noise of every candidate, [n], under the same conditions.
-const struct noised *cand_noises(const struct cand *c);
+// Returns what the selector kept of all its candidates, in its order, under the same conditions; else NULL.
+const struct noise *cand_noise(const struct cand *c);
 
 #endif

@@ -25,9 +25,9 @@ struct cand_store {
         size_t size;
     } scratch[10]; // of samplers
     size_t scratch_taken;
-    struct noised *noised; // [c->n] if the selector filled it
-    size_t noised_cap;
-    bool has_noise;
+    struct noise noise; // its `of` is NULL: the selector kept none
+    void *noise_memory; // of its arrays
+    size_t noise_cap;
     bool met_zero; // cand_find_zero
 };
 

@@ -213,7 +213,7 @@ struct sampler {
     bool needs_two;         // a single candidate stays as it is: apply is not called
     bool takes_deferred;    // works on candidates as cand_defer leaves them
     bool selector;          // sets chosen and chosen_p, and ends the chain
-    enum selection selects; // of a selector with cand_noised: what its values are
+    enum selection selects; // of a selector with cand_keep_noise: what its values are
     enum handing hands;     // for traces
 
     // ---- what it remembers

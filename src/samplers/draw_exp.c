@@ -18,6 +18,12 @@ static uint64_t bits_of(const uint32_t word[2])
     return ((uint64_t)word[0] << 32 | word[1]) & ((UINT64_C(1) << 53) - 1);
 }
 
+static struct noised noised(const struct noise *x, size_t i)
+{
+    const float q = noise_of(x->bits[i]);
+    return (struct noised){(double)q, (double)(x->number[i] / q)};
+}
+
 // Returns how many candidates from index i on have ids without a gap, at most RUN.
 enum { RUN = 256 };
 static size_t run_length(const struct cand *c, size_t i)
@@ -38,7 +44,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     if (!c->n_vocab)
         cand_fail(c, FAULT_NO_SIZE, 0);
     cand_softmax_wide(c);
-    struct noised *const to = cand_noised(c); // every candidate then gets noise
+    struct noise *const keeps = cand_keep_noise(c, noised, c->p);
     for (size_t i = 0, len; i < c->n && !c->fault.code; i += len) {
         uint32_t word[2 * RUN];
         len = run_length(c, i);
@@ -48,12 +54,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
         for (size_t k = 0; k < len; k++) {
             const float p = c->p[i + k];
             const uint64_t bits = bits_of(word + 2 * k);
-            if (!to && !row_is_list(&c->unlisted) &&
-                (double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
+            if (keeps)
+                keeps->bits[i + k] = bits;
+            if (!row_is_list(&c->unlisted) && (double)p * (1.0 + 0x1p-20) < (double)best * ((double)bits * 0x1p-53))
                 continue;
             const float q = noise_of(bits);
-            if (to)
-                to[i + k] = (struct noised){(double)q, (double)(p / q)};
             second = fmaxf(second, fminf(p / q, best));
             if (p / q > best) {
                 best = p / q;

@@ -62,17 +62,12 @@ static void try_block(struct gumbel_job *job, const struct cand *c, size_t b)
     try_candidates(job, x, logit, id, n);
 }
 
-// Fills in the noise of every candidate, for reports.
-static void fill_noise(struct cand *c, const struct gumbel_job *job)
+static struct noised noised(const struct noise *x, size_t i)
 {
-    struct noised *const to = cand_noised(c);
-    for (size_t i = 0; to && i < c->n; i++) {
-        const uint32_t id = cand_id(c, i);
-        const float logit = cand_logit(c, i);
-        float x;
-        c->kern->gumbel(&x, &logit, &id, 1, job->s, job->temp);
-        to[i] = (struct noised){(double)gumbel_noise(gumbel_word(job->s + id)), (double)x};
-    }
+    const uint32_t id = noise_id(x, i);
+    float sum;
+    x->kern->gumbel(&sum, &x->number[i], &id, 1, x->key, x->temp);
+    return (struct noised){(double)gumbel_noise(gumbel_word(x->key + id)), (double)sum};
 }
 
 // Fills the distribution that the draw was from.
@@ -104,7 +99,11 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
     }
     c->chosen = job.id;
     c->chosen_p = 0.0f;
-    fill_noise(c, &job);
+    struct noise *const keeps = cand_keep_noise(c, noised, NULL);
+    if (keeps) {
+        keeps->key = job.s;
+        keeps->temp = job.temp;
+    }
     if (c->want_p || c->want == WANT_TOKEN_AND_P || c->want_logits)
         fill_distribution(c, p->value);
 }

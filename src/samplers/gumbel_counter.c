@@ -58,14 +58,10 @@ static uint32_t most_word(const struct philox_job *job, float top)
     return g > 0.0 ? (uint32_t)(kern_exp(-g) * (1.0 + 0x1p-18) / (double)philox_step) + 1 : INT32_MAX;
 }
 
-// Fills in the noise of every candidate, for reports.
-static void fill_philox_noise(struct cand *c, const struct philox_job *job)
+static struct noised philox_noised(const struct noise *x, size_t i)
 {
-    struct noised *const to = cand_noised(c);
-    for (size_t i = 0; to && i < c->n; i++) {
-        const float noise = philox_noise(philox_folded(cand_id(c, i), job->key));
-        to[i] = (struct noised){(double)noise, (double)(cand_logit(c, i) + noise)};
-    }
+    const float noise = philox_noise(philox_folded(noise_id(x, i), x->key));
+    return (struct noised){(double)noise, (double)(x->number[i] + noise)};
 }
 
 static void try_philox_block(struct philox_job *job, const struct cand *c, size_t b)
@@ -91,11 +87,9 @@ static void fill_shares(struct cand *c, bool none)
 // self: the seed.
 //
 // Plain algorithm: compute the noise of every token: ten rounds of Philox and two logarithms each, and take the first
-// largest sum. Too slow for 128,000 tokens. Idea: as in gumbel.c. A block's largest logit tells the words
-// with which one
-// of its tokens could still win. A kernel finds the tokens with such words, and only they get logarithms.
-// All others are
-// proven to lose, so that the winner is the same.
+// largest sum. Too slow for 128,000 tokens. Idea: as in gumbel.c. A block's largest logit tells the words with which
+// one of its tokens could still win. A kernel finds the tokens with such words, and only they get logarithms. All
+// others are proven to lose, so that the winner is the same.
 static void gumbel_philox(void *self, struct cand *c, const struct stage *stage)
 {
     const uint64_t *const seed = self, at = newest_position(c);
@@ -117,7 +111,9 @@ static void gumbel_philox(void *self, struct cand *c, const struct stage *stage)
     c->chosen = job.id;
     unlisted_choose(c, (double)job.sum - (double)job.next);
     c->chosen_p = 0.0f;
-    fill_philox_noise(c, &job);
+    struct noise *const keeps = cand_keep_noise(c, philox_noised, NULL);
+    if (keeps)
+        keeps->key = job.key;
     const bool none = job.sum == -INFINITY;
     if (none || c->want_p || c->want == WANT_TOKEN_AND_P || c->want_logits)
         fill_shares(c, none);
@@ -135,6 +131,14 @@ static double log_p(float p, bool by_rank)
     return !(p > 0.0f) ? -INFINITY : by_rank ? libm_log((double)p) : (double)libm_logf(p);
 }
 
+// Behind a cut the candidates lie by rank, and the ranks are the columns.
+static struct noised murmur_noised(const struct noise *x, size_t i)
+{
+    const uint32_t column = x->by_id ? noise_id(x, i) : (uint32_t)i;
+    const double noise = murmur_noise(murmur_last(x->key, column));
+    return (struct noised){noise, log_p(x->number[i], !x->by_id) + noise};
+}
+
 // Returns a lower bound of the words with which a log-probability of at most `top` reaches the sum `best`. Noise of at
 // least g takes a word of at least (2^32 - 1) * exp(-exp(-g)), which is at least (2^32 - 1) * (1 - exp(-g)). The slack
 // is more than all roundings.
@@ -144,8 +148,6 @@ static uint32_t least_hash(double best, double top)
     return g > 0.1 ? (uint32_t)((1.0 - kern_exp(-g)) * (1.0 - 0x1p-20) * 4294967295.0) : 0;
 }
 
-// Behind a cut the candidates lie by rank, and the ranks are the columns.
-//
 // Plain algorithm: compute the hash and three logarithms of every candidate, and take the first largest sum. Too slow
 // for a whole vocabulary. Idea: as above; a block's largest probability tells the least word that could still win.
 static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
@@ -156,18 +158,18 @@ static void gumbel_murmur(void *self, struct cand *c, const struct stage *stage)
     const bool by_rank = c->order != CAND_BY_ID;
     double best = -INFINITY, best_noise = NAN, next = -INFINITY; // next: the largest other sum that was tried
     size_t chosen = 0;
-    struct noised *const to = cand_noised(c); // every candidate then gets noise
+    struct noise *const keeps = cand_keep_noise(c, murmur_noised, c->p);
+    if (keeps)
+        keeps->key = state;
     for (size_t b = 0; b < cand_blocks(c) && !c->fault.code; b++) {
         const size_t first = b * KERN_BLOCK, end = first + cand_block_len(c, b);
         const uint32_t least = least_hash(best, log_p(c->kern->max(c->p + first, end - first), by_rank));
         for (size_t i = first; i < end; i++) {
             const uint32_t column = by_rank ? (uint32_t)i : c->id[i];
             const uint32_t h = murmur_last(state, column);
-            if (h < least && !to && !row_is_list(&c->unlisted))
+            if (h < least && !row_is_list(&c->unlisted))
                 continue;
             const double noise = murmur_noise(h), sum = log_p(c->p[i], by_rank) + noise;
-            if (to)
-                to[i] = (struct noised){noise, sum};
             next = fmax(next, fmin(sum, best));
             if (sum > best) {
                 best = sum;

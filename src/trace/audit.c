@@ -85,18 +85,22 @@ static double drawn_margin(const struct cand *c, size_t at, double u)
 }
 
 // The margin of scores, in units of the scores.
-static double noisy_margin(const struct cand *c, enum selection selects, size_t at)
+static double noisy_margin(const struct cand *c, enum selection selects, uint32_t id)
 {
-    const struct noised *const all = cand_noises(c), *const chosen = cand_noise_of(c, c->chosen);
-    assert(all && chosen);
+    const struct noise *const noise = cand_noise(c);
+    struct noised chosen, own;
+    if (!cand_noise_of(c, id, &own) || !cand_noise_of(c, c->chosen, &chosen))
+        return NAN;
     if (selects == SELECTS_QUOTIENT)
-        return ln(chosen->value) - ln(all[at].value);
-    if (selects != SELECTS_PLACE || c->order == CAND_BY_ID)
-        return chosen->value - all[at].value;
-    const double of = all[at].value - all[at].noise; // ln p
+        return ln(chosen.value) - ln(own.value);
+    if (selects != SELECTS_PLACE || noise->by_id)
+        return chosen.value - own.value;
+    const double of = own.value - own.noise; // ln p
     double least = INFINITY;
-    for (size_t i = 0; i < c->n; i++)
-        least = fmin(least, fmax(fabs(all[i].value - all[i].noise - of), chosen->value - of - all[i].noise));
+    for (size_t i = 0; i < noise->n; i++) {
+        const struct noised at = noise->of(noise, i);
+        least = fmin(least, fmax(fabs(at.value - at.noise - of), chosen.value - of - at.noise));
+    }
     return least;
 }
 
@@ -106,8 +110,8 @@ static double margin_of(const struct log *l, const struct cand *c, size_t at)
     const enum selection selects = end[-1].stage ? end[-1].stage->sampler->selects : SELECTS_OTHERWISE;
     const double t = temperature_before(l, end), u = selector_draw(c);
     double margin = NAN;
-    if (cand_noises(c))
-        margin = noisy_margin(c, selects, at);
+    if (cand_noise(c))
+        margin = noisy_margin(c, selects, cand_id(c, at));
     else if (!isnan(u) && c->state == CAND_PROBABILITIES && c->unlisted.state != UNLISTED_LIVE)
         margin = drawn_margin(c, at, u);
     return selects == SELECTS_LOGIT ? margin : t * margin;

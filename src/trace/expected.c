@@ -128,12 +128,12 @@ static void name_stage(const struct log *l, const struct log_step *step, struct 
 // Compares the values that a selector chooses by, if it adds noise.
 static void measure_noise(const struct cand *c, struct expected *x)
 {
-    const struct noised *const wanted = cand_noise_of(c, x->id), *const chosen = cand_noise_of(c, c->chosen);
-    x->noisy = wanted && chosen && x->kept;
+    struct noised wanted, chosen;
+    x->noisy = x->kept && cand_noise_of(c, x->id, &wanted) && cand_noise_of(c, c->chosen, &chosen);
     if (!x->noisy)
         return;
-    x->wanted_value = wanted->value;
-    x->chosen_value = chosen->value;
+    x->wanted_value = wanted.value;
+    x->chosen_value = chosen.value;
     x->margin = fmin(x->margin, x->chosen_value - x->wanted_value);
 }
 

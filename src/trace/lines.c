@@ -159,12 +159,8 @@ bool trace_lines(struct log *l, const struct cand *c, size_t most, bool all, str
             fill_line(line, l, &before, &after);
             line->best = most ? best : NULL;
             line->n_best = rank_best(l, &after, most, *behind, best);
-            for (size_t k = 0; stage && stage->sampler->selector && k < line->n_best; k++) {
-                const struct noised *const noised = cand_noise_of(c, best[k].id);
-                line->noisy = noised;
-                if (noised)
-                    best[k].noised = *noised;
-            }
+            for (size_t k = 0; stage && stage->sampler->selector && k < line->n_best; k++)
+                line->noisy = cand_noise_of(c, best[k].id, &best[k].noised);
             best += line->n_best;
             before = after;
         }
