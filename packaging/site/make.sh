@@ -68,5 +68,5 @@ for page in "${pages[@]}"; do
     mv "$out/page" "$out/$(file "$page")"
 done
 sed '/<!-- site: end -->/,$d' README.md | cmark-gfm --extension table | perl "$here/links.pl" "$out" |
-    frame 'sampl: replays recorded logits' >"$out/index.html"
+    frame 'sampl: see, compare and test LLM samplers on recorded logits' >"$out/index.html"
 (cd "$out" && perl -0777 "$OLDPWD/$here/index.pl" ./*.[1357].html >index.js)

@@ -147,15 +147,17 @@ const caption = (stage, { list, trace }) => {
       : "Too few would stay for min-keep: it removes none.";
   }
   if (!trace) return "";
-  const from = wholeNumber(trace.before), [gone] = trace.likeliest_removed;
+  const from = wholeNumber(trace.before), [first] = trace.likeliest_removed;
   const stay = `${counted(trace.before)} stay${trace.before === 1 ? "s" : ""}`;
-  const out = gone?.id === trace.top_before ? "The likeliest is removed:" : "First out:";
-  if (trace.removed > 0) return `${from} → ${counted(trace.after)}, ${percent(trace.mass)} of the probability.`
-    + (gone ? ` ${out} ${inQuotes(gone.token || String(gone.id))} ${short(gone.prob)}.` : "");
-  if (samplerOf(stage.name)?.selects) return `${counted(trace.before)} to draw from`
-    + (best ? `, ${inQuotes(best.name)} ${short(best.before)} first.` : ".");
+  const out = first?.id === trace.top_before ? "The likeliest is removed:" : "First out:";
+  const says = trace.says ? `${trace.says[0].toUpperCase()}${trace.says.slice(1)}.` : "";
+  const told = (text) => says ? `${text} ${says}` : text;
+  if (trace.removed > 0) return told(`${from} → ${counted(trace.after)}, ${percent(trace.mass)} of the probability.`
+    + (first ? ` ${out} ${inQuotes(first.token || String(first.id))} ${short(first.prob)}.` : ""));
+  if (samplerOf(stage.name)?.selects) return told(`${counted(trace.before)} to draw from`
+    + (best ? `, ${inQuotes(best.name)} ${short(best.before)} first.` : "."));
   const moved = best && Math.abs(best.after - best.before) > 1e-6;
-  return moved ? `${inQuotes(best.name)} ${short(best.before)} → ${short(best.after)}; ${stay}.` : `${stay}.`;
+  return moved ? told(`${inQuotes(best.name)} ${short(best.before)} → ${short(best.after)}; ${stay}.`) : says || `${stay}.`;
 };
 
 // The figure of the stage with this index, and its line. give(flag, value, moving) takes the value of a dragged cut.

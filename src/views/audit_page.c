@@ -46,7 +46,7 @@ void audit_page_token(struct audit *v, const struct record *r, const struct audi
             builder_string(b, "&quot;");
         }
         builder_string(b, x->place == PLACE_UNKNOWN   ? ", the list does not decide"
-                          : x->place == PLACE_OUTSIDE ? ", outside the kept set"
+                          : x->place == PLACE_OUTSIDE ? ", not kept"
                                                       : "");
         if (x->place == PLACE_INSIDE)
             builder_format(b, ", margin %.3g", x->margin);
@@ -78,7 +78,7 @@ void audit_page(const struct audit *v, const struct audit_summary *s)
     builder_string(
         b, "</style>\n</head>\n<body>\n<header>\n<h1>How well these tokens fit the chain</h1>\n"
            "<p class=\"first\">Each token is tinted by its margin: how far the logits must move before the "
-           "chain chooses it. A token that matches has no tint; the darkest are outside the kept set.</p>\n<pre>");
+           "chain chooses it. A token that matches has no tint; the chain keeps none of the darkest.</p>\n<pre>");
     const struct builder page = *b;
     *b = summary;
     audit_summary_text(v, s);

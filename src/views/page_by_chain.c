@@ -173,7 +173,7 @@ static void table(const struct pages *v)
     for (size_t i = 0; i < j->variants->n; i++) {
         builder_string(b, "<tr><th scope=\"row\">");
         html_text(b, text_piece(j->variants->of[i].name), false);
-        builder_string(b, means_by_chance(m, i) ? " (of the draw)</th>" : "</th>");
+        builder_string(b, means_by_chance(m, i) ? " (depends on the seed)</th>" : "</th>");
         for (size_t k = 0; k < m->shown.n; k++)
             builder_format(b, "<td>%s</td>", means_cell_text(m, i, m->shown.field[k], false, true, text));
         builder_string(b, "</tr>\n");

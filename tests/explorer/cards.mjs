@@ -51,3 +51,14 @@ assert.equal(alone(of("penalties", "top_k"), 1, 8), "");
 assert.equal(alone(of("adaptive_p"), 0, 8), before);
 const cut = { before: 3, after: 1, removed: 2, mass: 0.9995, likeliest_removed: [{ id: 3, prob: 0 }] };
 assert.equal(caption({ name: "top_k" }, { list: two, trace: cut }), "3 → 1 token, more than 99.9 % of the probability. First out: “3” 0.");
+
+// The reason of a stage that left the row as it was, in its sampler's words; what a stage saw follows what it did.
+const traceOf = (row, ...options) => JSON.parse(spawnSync(sampl, ["-s", "1", ...options, "--trace", "-O", "json"],
+  { input: JSON.stringify(row), encoding: "utf8" }).stdout).stages[0];
+const captionOf = (name, ...rest) => caption({ name }, { list: [], trace: traceOf(...rest) });
+assert.equal(captionOf("min_p", [1, 2], "--samplers", "min_p", "--min-p", "0.05"),
+  "Kept all: the least likely has .368 of the largest probability, at least .05.");
+assert.equal(captionOf("dry", [1, 2, 3], "--samplers", "dry", "--dry-multiplier", "1", "--prompt-tokens", "1"),
+  "Did not act: its window has 1 token.");
+assert.equal(captionOf("penalties", [1, 2, 3], "--samplers", "penalties", "--presence-penalty", "1", "--prompt-tokens", "1"),
+  "1 repeated: 1 x1 -1.");

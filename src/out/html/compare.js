@@ -121,7 +121,7 @@ const startMean = (cell, v, key, apart, draws) => {
     cell.replaceChildren(...(apart() && known ? withError(signed(diff), error) : withError(text, ownError)));
     if (key === "gain" && (diff || error) && !apart())
       cell.append(make("small.apart", {}, signed(diff), ...(error > 0 ? [` ±${short(error)}`] : [])));
-    if (cell.matches(".more")) cell.append(make("span.hidden", {}, " more than the base at an equal loss"));
+    if (cell.matches(".more")) cell.append(make("span.hidden", {}, " more than the base, and loses about as much"));
   });
 };
 

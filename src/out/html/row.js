@@ -96,8 +96,8 @@ const removedBy = (row) => {
 
 // What a partial row leaves open.
 const partial = (row) => row.rest === undefined ? [] : [make("p.note", {},
-  `The row lists a part of the vocabulary; ${prob(row.rest)} of the probability lies outside of the list. ` +
-  (row.exact ? "The chain removes all of that, as it does in the full row: the result is exact."
+  `The row is a list of the likeliest tokens; the unlisted tokens have ${prob(row.rest)} of the probability. ` +
+  (row.exact ? "The chain removes them, as it does in the full row: the result is exact."
     : "The full row can give another result: below, the probabilities of the listed tokens add up to 1."))];
 
 const leadOfStages = (row) => {
