@@ -44,6 +44,10 @@ make_texts() {
         "$SAMPL -n 4096 -s 1 --rows 3:5 $AUSTEN --stats 2>&1 >/dev/null | grep -v per_second"
 }
 
+@test "tables fit a pipe and windows, whatever the chain and the mode" {
+    python3 "$ROOT/tests/widths.py" "$SAMPL" $((800 / STEP)) "$START"
+}
+
 @test "--dump-probs on a terminal has the probabilities before and after the chain, and the stage that removed a token" {
     local args=(-n 4096 -s 1 --vocab "$VOCAB" --rows 3:23 "$AUSTEN" --xtc-probability 0.5 --repeat-penalty 1.3)
     terminal 80 NO_COLOR=1 -- "$SAMPL" "${args[@]}" --dump-probs=4 >got

@@ -113,6 +113,7 @@ static double diff_row(const struct columns *c, const struct result *res)
     struct dest *const d = c->dest;
     double least = 2.0; // above every overlap
     size_t width = 0;
+    const size_t begin = d->text.len;
     for (size_t i = 1; i < j->variants->n; i++) {
         const double overlap = res[i].pair[PAIR_OVERLAP];
         if (!is_different(j, res, &res[i]))
@@ -133,6 +134,8 @@ static double diff_row(const struct columns *c, const struct result *res)
         }
         least = fmin(least, overlap);
     }
+    if (d->format->kind == FORMAT_TEXT)
+        dest_fold(d, begin);
     return least;
 }
 
