@@ -435,6 +435,8 @@ complete_with() {
     jq -e '[.options[] | select(.slider) | .slider.low < .slider.high and .slider.low >= .low and .slider.high <= .high and .slider.step > 0 and
         (.slider.scale != "log" or .slider.low > 0)] | length > 40 and all' table
     jq -e '[.options[] | select(.heading != null and (.type == "float")) | has("slider")] | all' table
+    # it can show its default, unless that is an off value below the range
+    jq -e '[.options[] | select(.slider) | (.default | tonumber) as $d | $d <= 0 or (.slider.low <= $d and $d <= .slider.high)] | all' table
     jq -r '.samplers[] | select(.off != null) | "\(.name) --\(.params[0])=\(.off)"' table >off
     [ "$(wc -l <off)" -ge 15 ]
     while read -r name option; do
