@@ -149,6 +149,17 @@ static bool is_python_object(const unsigned char *p, const unsigned char *end)
     return n && isalpha(*p) && p + n < end && p[n] == '(';
 }
 
+// Returns whether the text begins as YAML does: with a line of dashes, or with a name and a colon at the end of a line.
+static bool is_yaml(const unsigned char *p, const unsigned char *end)
+{
+    size_t n = 0;
+    if (end - p > 3 && !memcmp(p, "---", 3) && (p[3] == '\n' || p[3] == '\r' || p[3] == ' '))
+        return true;
+    while (p + n < end && (isalnum(p[n]) || p[n] == '_' || p[n] == '-'))
+        n++;
+    return n && isalpha(*p) && p + n + 1 < end && p[n] == ':' && (p[n + 1] == '\n' || p[n + 1] == '\r');
+}
+
 // Sets an error and returns false if the first bytes are those of such a file. named: the file's name or --format says
 // that the file holds raw numbers. Such a file may begin with any two or three bytes by chance, so only longer magics
 // count.
@@ -165,6 +176,10 @@ static bool no_other(const unsigned char *head, size_t len, bool named, struct e
         return err_set(e, STATUS_USAGE,
                        "this is how Python prints an object: numpy.save(\"rows.npy\", x), or json.dumps of lists and "
                        "dicts, writes what sampl reads");
+    if (is_yaml(head, head + len))
+        return err_set(e, STATUS_USAGE,
+                       "this looks like YAML: python3 -c 'import json,sys,yaml; json.dump(yaml.safe_load(sys.stdin), "
+                       "sys.stdout, default=str)' <FILE | sampl");
     return no_columns(head, len, e);
 }
 

@@ -317,6 +317,7 @@ static bool next_json(void *self, struct source *s, const struct input_config *c
         bool found;
         if (!json_lists_open(&st->lists, st->value.tree, &found, e))
             return input_bad_row(r, config->n_vocab, e);
+        st->reply.depth = st->depth;
         if (!found && !json_reply_open(&st->reply, &st->value, st->events && !st->depth, e))
             return input_bad_row(r, config->n_vocab, e);
     }

@@ -88,7 +88,7 @@ enum row_fact {
     ROW_ASIDE = 16,           // a reply has positions of its reasoning or refusal beside those of its content
     ROW_IDS_UNUSED = 32,      // a reply has ids beside its tokens, but not as many
     ROW_ONE_LIST = 64,        // arrays of ids and numbers side by side were read as one list
-    ROW_PROMPT_NUMBERS = 128, // the prompt of a reply has log-probabilities, but no lists: they are not read
+    ROW_PROMPT_NUMBERS = 128, // the prompt of a reply has log-probabilities, but none that are read
     ROW_AFTER_SAMPLING = 256, // the probabilities are those that the server's own chain left
     ROW_PROBABILITIES = 512,  // numbers named log-probabilities are read as probabilities
     ROW_CHOSEN_IDS = 1024     // the list is one of tokens that the request named

@@ -2,6 +2,7 @@
 #include "in/json_reply.h"
 
 #include "in/reply_arrays.h"
+#include "in/reply_inside.h"
 #include "in/reply_stream.h"
 #include "json/json.h"
 
@@ -75,6 +76,27 @@ static const cJSON *unwrap(const struct json_reply *reply, const cJSON *root)
             return inside;
     }
     return root;
+}
+
+// Returns whether a value inside another one is a reply: a number named so makes none without a token beside it.
+static bool lists_tokens(const void *self, const cJSON *value)
+{
+    const struct kind kind = find_kind(self, value);
+    const bool record = kind.shape && kind.shape->order == ORDER_ON && kind.shape->form == TOKEN_RECORD;
+    return kind.shape && kind.shape->each &&
+           (!record || reply_named(value, reply_names.text) || reply_named(value, reply_names.id));
+}
+
+// Fails with STATUS_DATA if the value, which is no reply, holds one.
+static bool check_inside(struct json_reply *reply, struct err *e)
+{
+    struct builder *const filter = &reply->bytes;
+    if (!reply_find_inside(reply->piece->tree, reply->depth, lists_tokens, reply, filter))
+        return true;
+    return builder_whole(filter)
+               ? err_set(e, STATUS_DATA, "the object is no reply, but holds one: jq -rc '%.200s' FILE | sampl",
+                         filter->text)
+               : err_from_fault(e, fault_memory());
 }
 
 // Fails with STATUS_DATA if the reply is a server's error message, which is quoted. marked: the reply has a marker.
@@ -221,7 +243,7 @@ static bool open_reply(struct json_reply *reply, const cJSON *root, bool part, c
     if (event)
         return reply_add_event(reply, root, &p, e);
     if (!kind.shape)
-        return err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
+        return check_inside(reply, e) && err_set(e, STATUS_DATA, "an object without logits, logprobs or probs");
     if (!add_reply(reply, &kind, root, part, &p, e))
         return false;
     *k = kind.shape;
@@ -229,6 +251,8 @@ static bool open_reply(struct json_reply *reply, const cJSON *root, bool part, c
         *k = kind.extent != KIND_WHOLE || reply_has_marker(root, &kind.shape[i]) ? &kind.shape[i] : *k;
     if (has_mask(root))
         reply->facts |= ROW_MASKED;
+    if (reply_path(root, "count_output_tokens") && reply_path(root, "prompt_logprobs[]")) // LightLLM: [[id, {next: x}]]
+        reply->facts |= ROW_PROMPT_NUMBERS;
     for (size_t i = before; part && i < reply->n; i++)
         reply->n_streamed += reply->position[i].shape->part != PART_PROMPT;
     return true;
@@ -278,6 +302,8 @@ bool json_reply_open(struct json_reply *reply, const struct json_value *value, b
         reply->request = k->request; // another part of the stream may have lists
         return true;
     }
+    if (!k->each && !check_inside(reply, e))
+        return false;
     return k->request
                ? err_set(e, STATUS_DATA, "the reply lists no tokens; ask the server for them with %s", k->request)
                : err_set(e, STATUS_DATA, "the reply lists no tokens");

@@ -34,6 +34,7 @@ struct json_reply {
     const char *seq; // name of the request that the reply answers, in the reply's JSON; NULL: it has none
 
     // across the replies of an input
+    size_t depth;               // of arrays that the next reply stands in
     struct builder id;          // "id" of the stream that the last reply named itself a part of; empty: it named none
     bool goes_on;               // the next reply continues the sequence of the last one, as parts of a stream do
     bool listed;                // a position of this reply, or of the stream so far, has a list

@@ -319,7 +319,7 @@ size_t json_plain_length(struct json_text *t)
 }
 
 // Reads a member, whose name's quote is the current byte. The members that `planes` names hold numbers, unless they are
-// null, which means absent, or arrays of objects.
+// null, which means absent, an object, a string, or an array of objects or arrays: the reader of replies knows these.
 static bool read_member(struct json_text *t, struct json_value *v, struct err *e)
 {
     enum plane plane = PLANE_PROBS;
@@ -332,7 +332,7 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
         plane--;
     copy_text(t, v, t->p++, 1);
     const char c = json_next_byte(t);
-    if (plane == PLANE_NONE || c == 'n' || (plane == PLANE_LOGPROBS && c == '{')) // as in a choice alone
+    if (plane == PLANE_NONE || (plane != PLANE_IDS && c && strchr("n{\"", c)) || c == 'n')
         return copy_value(t, v, 0, e);
     if (c != '[')
         return json_syntax(t, "an array of numbers", e);

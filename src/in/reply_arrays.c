@@ -66,14 +66,21 @@ static struct arrays find_arrays(const struct json_reply *reply, const struct re
 
 static bool has_columns(const struct reply_shape *k) { return k->form == TOKEN_COLUMNS || k->form == TOKEN_STEPS; }
 
+// Returns the first element of an array that is not null; NULL if there is none.
+static const cJSON *first_of(const cJSON *array)
+{
+    const cJSON *first = array && cJSON_IsArray(array) ? array->child : NULL;
+    while (first && cJSON_IsNull(first))
+        first = first->next;
+    return first;
+}
+
 // Returns whether the first element of the arrays looks as the shape has it.
 static bool fits(const struct reply_shape *k, const struct arrays *a)
 {
-    const cJSON *first = a->one || !a->main ? a->main : a->main->child;
-    while (!a->one && first && cJSON_IsNull(first))
-        first = first->next;
+    const cJSON *first = a->one ? a->main : first_of(a->main);
     if (has_columns(k))
-        return cJSON_IsArray(a->numbers) && (!a->starts || cJSON_IsArray(a->starts)) &&
+        return cJSON_IsNumber(first_of(a->numbers)) && (!a->starts || cJSON_IsArray(a->starts)) &&
                (cJSON_IsNumber(first) || cJSON_IsString(first));
     if (k->form == TOKEN_ID) // an array of nulls has positions, which lack lists
         return cJSON_IsObject(first) || (a->main && !first);
@@ -149,6 +156,9 @@ static const cJSON *list_of(const struct reply_shape *k, const struct arrays *a,
         list = reply_named(token, reply_names.list);
     else if (k->inner)
         list = reply_path(list, k->inner);
+    const cJSON *const only = cJSON_IsArray(list) && list->child && !list->child->next ? list->child : NULL;
+    if (cJSON_IsObject(only) && cJSON_IsNumber(only->child) && !reply_named(only, reply_names.number))
+        list = only; // an object from text to number, in an array of its own
     return (cJSON_IsArray(list) || cJSON_IsObject(list)) && list->child ? list : NULL;
 }
 
@@ -343,7 +353,9 @@ bool reply_arrays_add(struct json_reply *reply, const struct reply_shape *k, con
     if (!a.cut && is_late(reply, k, &a, k->within && !bare ? reply_path(object, k->within) : object))
         return err_set(e, STATUS_DATA, "\"%.40s\" stands behind the tokens that it precedes; put it before them",
                        a.main ? a.main->string : "");
-    if ((!a.cut && (reply->reached ? piece->more : piece->continued)) || !fits(k, &a))
+    if (!a.cut && (reply->reached ? piece->more : piece->continued))
+        return true;
+    if (!fits(k, &a))
         return true;
     reply->reached = reply->reached || a.cut;
     p->fresh = p->fresh && !(a.cut && piece->continued);

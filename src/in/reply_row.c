@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MASKED -9999.0f // vLLM writes this log-probability for -inf
+#define ABOVE  0.0198f  // ln 1.02: a log-probability that was rounded to bf16 or f16 may be as far above 0
 
 // Reads a number that is named a log-probability: below MASKED it is masked; of a reply of probabilities it is one.
 static void interpret(const struct json_reply *reply, const struct reply_position *p, struct reply_token *t)
@@ -111,7 +112,7 @@ static bool read_chosen(const struct json_reply *reply, const struct reply_posit
         chosen->id = p->id;
     if (!isnan(p->logit))
         chosen->logit = chosen->number = p->logit;
-    if (!p->list && chosen->logit > 0.0f && !p->logits)
+    if (!p->list && chosen->logit > ABOVE && !p->logits)
         return err_set(e, STATUS_DATA, "position %zu of the reply: its log-probability is %g, above 0", p->index,
                        (double)chosen->logit);
     if (p->list) {
@@ -133,27 +134,36 @@ static bool check_list(const struct json_reply *reply, const struct input_config
                        "position %zu of the reply has no list of tokens, as others have: a server that drafts tokens "
                        "lists none for those that it accepts from the draft",
                        p->index);
-    if (config->chosen_only && !reply->listed && chosen->logit > -INFINITY && chosen->logit <= -9999.0f)
+    if (config->chosen_only && !reply->listed && chosen->logit == -INFINITY)
+        return err_set(e, STATUS_DATA, "position %zu of the reply: its log-probability is null, which is no number",
+                       p->index);
+    if (config->chosen_only && !reply->listed && chosen->logit > -INFINITY && chosen->logit <= MASKED)
         return err_set(e, STATUS_DATA,
                        "position %zu of the reply: its log-probability is %g, which stands for an unknown number",
                        p->index, (double)chosen->logit);
     if (config->chosen_only && !reply->listed && chosen->logit > -INFINITY)
         return true;
-    if (!p->shape->request)
-        return err_set(
-            e, STATUS_DATA,
-            "position %zu of the reply has no list of tokens: the server lists none, only --emit score reads "
-            "its reply",
-            p->index);
-    return err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens; ask the server for it with %s",
-                   p->index, p->shape->request);
+    const char *const alone =
+        reply->listed || !(chosen->logit > -INFINITY) ? "" : " (--emit score reads the chosen token alone)";
+    return p->shape->request
+               ? err_set(e, STATUS_DATA,
+                         "position %zu of the reply has no list of tokens; ask the server for it with %s%s", p->index,
+                         p->shape->request, alone)
+               : err_set(e, STATUS_DATA, "position %zu of the reply has no list of tokens: the server lists none%s",
+                         p->index, alone);
 }
+
+// Returns whether several tokens may have this text.
+static bool is_no_name(const char *text) { return text && (!*text || strstr(text, "\xEF\xBF\xBD")); }
 
 // Finds the chosen token in the list, and gives it the chosen token's id if it has none. Appends a chosen token that is
 // missing but has a logit. Returns the token's index; the length of the list if it is missing and has no logit. Several
 // tokens may have the same text, such as parts of a character; then the one with the chosen token's logit is preferred.
 // Adds ROW_TWO_NUMBERS to *facts if the list has the chosen token with two numbers.
-static size_t merge_chosen(struct json_reply *reply, const struct reply_token *chosen, unsigned *facts)
+//
+// A text without characters, or with U+FFFD, is that of several tokens. In an object keyed by text one of them hides
+// the others: if its number is not that of the chosen token, it is another token.
+static size_t merge_chosen(struct json_reply *reply, const struct reply_token *chosen, bool keyed, unsigned *facts)
 {
     struct reply_token *const token = reply->token;
     const bool known = !isnan(chosen->logit);
@@ -164,6 +174,8 @@ static size_t merge_chosen(struct json_reply *reply, const struct reply_token *c
         if (!reply_token_same(&token[i], chosen))
             continue;
         sure = !known || token[i].logit == chosen->logit;
+        if (!sure && keyed && token[i].id < 0 && is_no_name(token[i].text))
+            continue;
         at = sure || at == n ? i : at;
     }
     if (at == n && known)
@@ -245,7 +257,7 @@ static bool may_lack_tokens(struct json_reply *reply, const struct reply_positio
         return false;
     for (size_t i = 0; i < listed; i++) {
         below += i != chosen && chosen < listed && reply->token[chosen].logit < reply->token[i].logit;
-        broken = broken || (reply->token[i].text && strstr(reply->token[i].text, "\xEF\xBF\xBD"));
+        broken = broken || is_no_name(reply->token[i].text);
     }
     const size_t n = listed > 1 && below == listed - 1 ? listed - 1 : listed; // without a chosen token from outside
     const bool shorter = n < reply->longest;
@@ -299,7 +311,8 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     if (p->fresh && p->n_before && !config->ranks)
         r->before = (struct tokens){reply->prompt + p->before, p->n_before};
     r->facts = reply->facts;
-    const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen, &r->facts);
+    const bool keyed = cJSON_IsObject(p->list) && p->shape->form != TOKEN_ID;
+    const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen, keyed, &r->facts);
     if (config->ranks && !number_by_rank(reply, e))
         return false;
     struct list_unit unit = add_numbers(reply, p->fresh);
@@ -334,5 +347,6 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         return false;
     if (!p->logits) // a list of logits is the whole row
         r->logits.unlisted = r->logits.n == n_vocab ? token_list_complete(unlisted) : unlisted;
+    r->logits.unlisted.alone = !p->list;
     return true;
 }

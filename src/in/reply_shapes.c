@@ -37,6 +37,9 @@ static const char openai[] = "OpenAI, vLLM";
 #define KOBOLD \
     KIND("KoboldCpp, watsonx", "results", cJSON_Array, request_chat), .order = ORDER_EACH, .each = "results[]"
 #define TGI KIND("Text Generation Inference", "details", cJSON_Object, request_tgi)
+#define NOVELAI \
+    .form = TOKEN_TRIPLE, .each = ".", .tokens = "logprobs", .token = "chosen[]", .lists = "logprobs", .inner = "before"
+#define LIGHTLLM KIND("LightLLM", "count_output_tokens", cJSON_Number | cJSON_Array, NULL)
 
 const struct reply_shape reply_shapes[] = {
     {LLAMA("completion_probabilities", cJSON_Array), .tokens = "completion_probabilities"},
@@ -48,6 +51,7 @@ const struct reply_shape reply_shapes[] = {
     {VLLM, PROMPT, FLAT, .each = ".", .within = "prompt_logprobs"},
     {OUTPUTS, .form = TOKEN_ID, .lists = "logprobs"},
     {OUTPUTS, FLAT, .within = "logprobs"},
+    {OUTPUTS, .form = TOKEN_STEPS, .tokens = "token_ids", .numbers = "logprobs"},
     {KIND("outputs with records", "outputs[].logprobs", cJSON_Array, request_chat), .order = ORDER_EACH,
      .each = "outputs[]", .tokens = "logprobs"},
 
@@ -61,6 +65,9 @@ const struct reply_shape reply_shapes[] = {
     {KIND(openai, "choices[].text", cJSON_String, request_legacy), .order = ORDER_EACH, .each = "choices[]", LEGACY},
     {KIND(openai, "choices[].text", cJSON_String, request_legacy), .order = ORDER_EACH, .each = "choices[]",
      .part = PART_BOTH, .form = TOKEN_STEPS, .tokens = "token_ids", .numbers = "logprobs.token_logprobs"},
+
+    {LIGHTLLM, .each = ".", .tokens = "tokens"},
+    {LIGHTLLM, .order = ORDER_EACH, .each = "tokens[]", .tokens = "."},
 
     {KIND(bedrock, "prompt_logprobs", cJSON_Array, request_prompt), PROMPT, .form = TOKEN_ID, .each = ".",
      .lists = "prompt_logprobs"},
@@ -97,6 +104,17 @@ const struct reply_shape reply_shapes[] = {
     {KIND("Aleph Alpha", "completions[].log_probs", cJSON_Array, "\"log_probs\": N"), .order = ORDER_EACH,
      .form = TOKEN_TEXT, .each = "completions[]", .tokens = "completion_tokens", .lists = "log_probs"},
 
+    {KIND("Aleph Alpha, an evaluation", "result.log_perplexity", cJSON_Number, NULL)},
+    {KIND("PaLM on Vertex AI", "predictions[].logprobs.tokens", cJSON_Array, request_legacy), .order = ORDER_EACH,
+     .part = PART_BOTH, .form = TOKEN_TEXT, .each = "predictions[]", .within = "logprobs", .tokens = "tokens",
+     .lists = "topLogProbs", .numbers = "tokenLogProbs"},
+    {KIND("NovelAI", "logprobs[].before", cJSON_Array, "\"num_logprobs\": N"), NOVELAI},
+    {KIND("NovelAI, streams", "logprobs.before", cJSON_Array, "\"num_logprobs\": N"), .order = ORDER_ON, NOVELAI},
+    {KIND("text-generation-webui, /v1/internal/logits", "logits", cJSON_Object,
+          "\"use_samplers\": false, \"top_logits\": N"),
+     .order = ORDER_ON, .form = TOKEN_TEXT, .each = ".", .lists = "logits"},
+    {KIND("Cohere, generations", "generations[].token_likelihoods", cJSON_Array, NULL), .order = ORDER_EACH,
+     .part = PART_BOTH, .each = "generations[]", .tokens = "token_likelihoods"},
     {KIND("Cohere", "logprobs[].token_ids", cJSON_Array, NULL), .form = TOKEN_STEPS, .each = "logprobs[]",
      .tokens = "token_ids", .numbers = "logprobs"},
 
@@ -112,8 +130,8 @@ const struct reply_shape reply_shapes[] = {
      .each = "logprobs[]", .tokens = "."},
     {KIND("Ollama", "logprobs tokenLogprobs", cJSON_Array, request_chat), .each = ".",
      .tokens = "logprobs tokenLogprobs"},
-    {KIND("tokens as objects", "tokens[].logprob tokens[].logProb", cJSON_Number, request_chat), .each = ".",
-     .tokens = "tokens", .lists = "top_logprobs"},
+    {KIND("tokens as objects", "tokens[].logprob tokens[].logProb tokens[].log_prob", cJSON_Number, request_chat),
+     .each = ".", .tokens = "tokens", .lists = "top_logprobs"},
     {KIND("one record",
           "logprob log_prob logProb logProbability log_probability prob top_logprobs[].logprob top_probs[].prob",
           cJSON_Number, request_chat),
@@ -131,8 +149,8 @@ const size_t n_reply_shapes = sizeof reply_shapes / sizeof *reply_shapes;
 const struct token_names reply_names = {
     .id = "id token_id tokenId",
     .text = "token tok_str content text decoded_token",
-    .number = "logprob log_prob logProb logProbability log_probability prob probability",
-    .list = "top_logprobs topLogprobs top_probs probs top_tokens topTokens",
+    .number = "raw_logprob logprob log_prob logProb logProbability log_probability likelihood prob probability",
+    .list = "top_logprobs topLogprobs top_probs probs top_tokens topTokens alternative_tokens",
 };
 
 const char *const reply_wrappers[] = {

@@ -13,12 +13,12 @@
 #include <stddef.h>
 
 // How the chosen tokens of positions are written. A list of tokens is an array of objects or of [logprob, id, text], or
-// an object from text or id to a number or an object.
+// an object from text or id to a number or an object; such an object may stand alone in an array.
 enum token_form {
     TOKEN_RECORD,  // objects with the members of token_names
     TOKEN_TEXT,    // texts, or ids; the keys of lists are then texts, or ids
     TOKEN_ID,      // ids; the keys of lists are ids
-    TOKEN_TRIPLE,  // [logprob, id, text]
+    TOKEN_TRIPLE,  // [logprob, id, text], or [[id], [logprob, logprob after sampling]]
     TOKEN_COLUMNS, // an array of ids or texts, and one of numbers: one list, or several that `starts` tells apart
     TOKEN_STEPS,   // the same arrays, of which each element is a position
 };

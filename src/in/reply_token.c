@@ -48,7 +48,13 @@ static bool take_record(const cJSON *value, struct reply_token *t)
 
 static bool take_triple(const cJSON *value, struct reply_token *t)
 {
-    const cJSON *const number = cJSON_IsArray(value) ? value->child : NULL, *const id = number ? number->next : NULL;
+    const cJSON *number = cJSON_IsArray(value) ? value->child : NULL, *id = number ? number->next : NULL;
+    if (cJSON_IsArray(number)) { // NovelAI
+        const cJSON *const numbers = id;
+        id = number->child;
+        number = numbers ? numbers->child : NULL;
+        return id && take_name(id, NULL, t) && number && take_number(number, false, t);
+    }
     return take_name(id, id ? id->next : NULL, t) && take_number(number, false, t);
 }
 

@@ -37,34 +37,7 @@ static void emit_all(enum emit emit, struct log *l, const struct cand *c, const 
         to[i] = emit == EMIT_PROBS ? (float)softmax_prob(&s, to[i]) : logprob(to[i], &s);
 }
 
-// Returns whether the candidates are those of a row, with its logits, and its unlisted tokens are as they were: no
-// bias, ban or grammar changed them.
-static bool is_unchanged(const struct log *l, const struct cand *c, const struct row *row)
-{
-    const struct row_unlisted *const before = &row->unlisted;
-    const struct unlisted *const now = &c->unlisted;
-    size_t masked = 0;
-    if (before->partial && (now->ceiling != before->ceiling || now->low != before->low || now->high != before->high))
-        return false;
-    for (size_t i = 0; i < row->n; i++)
-        masked += row_logit(row, i) == -INFINITY;
-    for (size_t i = 0; i < c->n; i++) {
-        const size_t place = cand_row_place(c, cand_id(c, i));
-        if (place >= row->n || l->after.logit[i] != row_logit(row, place))
-            return false;
-    }
-    return c->n == row->n || c->n + masked == row->n;
-}
-
-// Returns the score of a token. If a list does not tell the outcome, only a number that nothing has changed is known.
-static float score(const struct log *l, const struct cand *c, const struct row *whole, uint32_t token)
-{
-    if (whole && whole->unlisted.scale == SCALE_LOGPROBS && is_unchanged(l, c, whole))
-        return unlisted_may_hold(c, token) ? NAN : after_logit(&l->after, token);
-    return unlisted_exact(&c->unlisted) ? logprob(after_logit(&l->after, token), &l->after.softmax) : NAN;
-}
-
-static struct fault fill_values(const struct job *j, struct log *l, const struct cand *c, const struct row *whole,
+static struct fault fill_values(const struct job *j, struct log *l, const struct cand *c, const struct certainty *of,
                                 const struct log_step *shown, struct result *res)
 {
     const enum emit emit = j->args->emit;
@@ -78,7 +51,7 @@ static struct fault fill_values(const struct job *j, struct log *l, const struct
         return fault_memory();
     float *const to = list ? l->after.dense : res->memory;
     if (emit == EMIT_SCORE)
-        *to = score(l, c, whole, res->record.scored);
+        *to = (float)after_logprob(&l->after, of, res->record.scored);
     else
         emit_all(emit, l, c, shown, to);
     res->record.values = to;
@@ -126,7 +99,7 @@ static struct fault fill_lists(const struct job *j, struct log *l, struct cand *
     return job_records(j, RECORD_FOLLOWED) && !trace_followed(l, c, most, res) ? fault_memory() : fault_none();
 }
 
-struct fault record_fill(const struct job *j, struct log *l, struct cand *c, const struct row *whole,
+struct fault record_fill(const struct job *j, struct log *l, struct cand *c, const struct certainty *of,
                          const struct log_step *shown, int64_t known, struct result *res)
 {
     struct record *const rec = &res->record;
@@ -138,14 +111,14 @@ struct fault record_fill(const struct job *j, struct log *l, struct cand *c, con
         (job_records(j, RECORD_REMOVALS) && !trace_removals(l, c, res)))
         return fault_memory();
     if (job_records(j, RECORD_STATS)) {
-        measure(&l->raw, &l->after, known, res->stat);
+        measure(&l->raw, &l->after, of, known, res->stat);
         if (job_records(j, RECORD_ACCEPTED))
             measure_accepted(&l->raw, c, known, res->stat);
         rec->stat = res->stat;
         rec->pair = job_records(j, RECORD_PAIRS) ? res->pair : NULL;
     }
     if (job_records(j, RECORD_VALUES))
-        return fill_values(j, l, c, whole, shown, res);
+        return fill_values(j, l, c, of, shown, res);
     if (job_records(j, RECORD_LIST))
         return fill_lists(j, l, c, shown, res);
     if (job_records(j, RECORD_KEPT))

@@ -8,8 +8,8 @@
 
 // Fills in the record, the statistics and the removals of res, as the job wants them. Reads the log, and the candidates
 // that the chain left in c. shown: the step whose candidates --after shows in place of those in c; NULL without
-// --after. whole: the row, if no stage but the selector ran; else NULL. known: the token that follows the row, or -1.
-struct fault record_fill(const struct job *j, struct log *l, struct cand *c, const struct row *whole,
+// --after. known: the token that follows the row, or -1.
+struct fault record_fill(const struct job *j, struct log *l, struct cand *c, const struct certainty *of,
                          const struct log_step *shown, int64_t known, struct result *res);
 
 #endif

@@ -8,6 +8,7 @@
 #include "run/notes.h"
 #include "run/pool.h"
 #include "run/totals.h"
+#include "views/means.h"
 #include "views/view.h"
 
 #include <assert.h>
@@ -150,7 +151,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .texts = shows_texts(j) ? texts : NULL,
                                  .ranks = !strcmp(a->ids, "rank"),
                                  .recorded = j->follows == FOLLOWS_RECORDED,
-                                 .chosen_only = j->args->emit == EMIT_SCORE,
+                                 .chosen_only = a->emit == EMIT_SCORE || means_of_accepted(a->columns),
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
                                  .lines = a->skip_bad,

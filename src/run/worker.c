@@ -249,12 +249,13 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     w->chooser.cand.want = choice_wanted(j, q, row);
     struct fault fault = choose_token(&w->chooser, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
-    const struct row *const whole = chain_only_selects(q->chain) ? &row->logits : NULL;
+    const struct certainty of = {session_exact(q, &w->chooser.cand),
+                                 chain_only_selects(q->chain) ? &row->logits : NULL};
     // The candidates behind the selector are shown in any case.
     const bool shows = !fault.code && stage && after + 1 < q->recipe->n_stages;
     res->record.chosen = w->chooser.cand.chosen;
     if (!fault.code && shown)
-        fault = record_fill(j, &w->chooser.log, &w->chooser.cand, whole,
+        fault = record_fill(j, &w->chooser.log, &w->chooser.cand, &of,
                             shows ? log_step_at(&w->chooser.log, after) : NULL, known, res);
     if (!fault.code && shown && view->watch)
         fault = view->watch(j->self, row, &w->chooser.log, &w->chooser.cand, res);

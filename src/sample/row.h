@@ -56,6 +56,7 @@ struct row_unlisted {
     double most;      // bound of the number of the unlisted tokens that are not masked; infinite: not known
     bool gaps;        // the list has masked tokens, and unlisted ones that may be likelier
     bool logits;      // probabilities were expected, but add up to more than 1.02: logits of a complete row
+    bool alone;       // there is no list: the only token is the one that the server chose
 
     // Set for a list of logits with a tail; else 0 or NaN. All numbers of such a list have the bits of the whole row.
     size_t ranked;            // the listed tokens that rank before all others

@@ -151,6 +151,43 @@ float after_logit(const struct after *after, uint32_t token)
     return at < c->n ? after->logit[at] : -INFINITY;
 }
 
+// Returns whether the candidates are those of a list, with its logits, and its unlisted tokens are as they were: no
+// bias, ban or grammar changed them.
+static bool is_unchanged(const struct after *after, const struct row *row)
+{
+    const struct row_unlisted *const before = &row->unlisted;
+    const struct cand *const c = after->c;
+    const struct unlisted *const now = &c->unlisted;
+    size_t masked = 0;
+    if (before->partial && (now->ceiling != before->ceiling || now->low != before->low || now->high != before->high))
+        return false;
+    for (size_t i = 0; i < row->n; i++)
+        masked += row_logit(row, i) == -INFINITY;
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t place = cand_row_place(c, cand_id(c, i));
+        if (place >= row->n || after->logit[i] != row_logit(row, place))
+            return false;
+    }
+    return c->n == row->n || c->n + masked == row->n;
+}
+
+double after_logprob(const struct after *after, const struct certainty *of, uint32_t token)
+{
+    const struct row *const whole = of->whole;
+    const double logit = (double)after_logit(after, token);
+    struct softmax s = after->softmax;
+    if (whole && (whole->unlisted.partial || whole->unlisted.scale == SCALE_LOGPROBS) && is_unchanged(after, whole)) {
+        if (unlisted_may_hold(after->c, token))
+            return NAN;
+        if (whole->unlisted.scale == SCALE_LOGPROBS)
+            return logit;
+        softmax_add(&s, whole->unlisted.sum, whole->unlisted.mean); // NaN: not known
+    } else if (!of->exact) {
+        return NAN;
+    }
+    return logit - s.max - s.log_sum;
+}
+
 double selector_draw(const struct cand *c)
 {
     for (size_t i = 0; i < c->n_notes; i++)
@@ -227,19 +264,44 @@ static double eps_nll(double p, size_t n_vocab)
     return n_vocab ? -libm_log_quick((1.0 - EPS_SHARE) * p + EPS_SHARE / (double)n_vocab) : NAN;
 }
 
-void measure_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
+// Returns whether the row has a logit of the accepted token. *place: in the row.
+static bool find_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, size_t *place)
 {
-    const size_t place = accepted < 0 ? SIZE_MAX : cand_row_place(c, (uint32_t)accepted);
-    const bool known = accepted >= 0 && (place < raw->row->n || !raw->row->unlisted.partial);
-    stat[STAT_ACCEPTED_RAW_PROB] = known ? softmax_prob(&raw->softmax, raw_logit(raw, place)) : NAN;
-    stat[STAT_ACCEPTED_RAW_RANK] = known ? raw_rank(raw, c, place) : NAN;
+    *place = accepted < 0 ? SIZE_MAX : cand_row_place(c, (uint32_t)accepted);
+    return accepted >= 0 && (*place < raw->row->n || !raw->row->unlisted.partial);
 }
 
-void measure(const struct raw *raw, const struct after *after, int64_t accepted, double stat[STAT_COUNT])
+void measure_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, double stat[STAT_COUNT])
+{
+    size_t place;
+    stat[STAT_ACCEPTED_RAW_RANK] = find_accepted(raw, c, accepted, &place) ? raw_rank(raw, c, place) : NAN;
+}
+
+// Leaves only what is known of a row without a list: what is said of its recorded token.
+static void forget_others(double stat[STAT_COUNT])
+{
+    static const enum statistic known[] = {STAT_ACCEPTED, STAT_ACCEPTED_PROB, STAT_ACCEPTED_RAW_PROB, STAT_EPS_NLL,
+                                           STAT_NLL};
+    enum { N = sizeof known / sizeof *known };
+    double kept[N];
+    for (size_t i = 0; i < N; i++)
+        kept[i] = stat[known[i]];
+    for (size_t i = 0; i < STAT_COUNT; i++)
+        stat[i] = NAN;
+    for (size_t i = 0; i < N; i++)
+        stat[known[i]] = kept[i];
+    stat[STAT_LOST] = isnan(stat[STAT_NLL]) ? NAN : isinf(stat[STAT_NLL]);
+}
+
+void measure(const struct raw *raw, const struct after *after, const struct certainty *of, int64_t accepted,
+             double stat[STAT_COUNT])
 {
     const struct cand *const c = after->c;
     const struct softmax *const s = &after->softmax;
     const size_t place = cand_row_place(c, c->chosen);
+    size_t at;
+    const bool known = find_accepted(raw, c, accepted, &at);
+    stat[STAT_ACCEPTED_RAW_PROB] = known ? softmax_prob(&raw->softmax, raw_logit(raw, at)) : NAN;
     stat[STAT_PROB] = softmax_prob(s, after_logit(after, c->chosen));
     stat[STAT_RAW_PROB] = softmax_prob(&raw->softmax, raw_logit(raw, place));
     stat[STAT_RAW_RANK] = raw_rank(raw, c, place);
@@ -248,14 +310,18 @@ void measure(const struct raw *raw, const struct after *after, int64_t accepted,
     stat[STAT_ENTROPY] = softmax_entropy(s);
     stat[STAT_DRAW] = selector_draw(c);
     stat[STAT_ACCEPTED] = accepted < 0 ? NAN : (double)accepted;
-    const bool known = accepted >= 0 && !unlisted_may_hold(c, (uint32_t)accepted);
-    const float logit = known ? after_logit(after, (uint32_t)accepted) : NAN;
-    stat[STAT_ACCEPTED_PROB] = softmax_prob(s, logit);
-    stat[STAT_NLL] = -((double)logit - s->max - s->log_sum);
+    const double logprob = accepted < 0 ? NAN : after_logprob(after, of, (uint32_t)accepted);
+    const bool told = accepted >= 0 && !unlisted_may_hold(c, (uint32_t)accepted);
+    stat[STAT_NLL] = -logprob;
+    stat[STAT_LOST] = told ? after_logit(after, (uint32_t)accepted) == -INFINITY : NAN;
+    stat[STAT_ACCEPTED_PROB] =
+        of->exact && !isnan(logprob) ? softmax_prob(s, after_logit(after, (uint32_t)accepted)) : libm_exp(logprob);
     measure_against_raw(raw, after, stat);
     stat[STAT_E_GREEDY] = softmax_prob(s, after_logit(after, cand_row_id(c, raw->best)));
     for (size_t i = 0; i < MEASURES_MOST; i++)
         stat[STAT_MEASURED + i] = c->measure ? c->measure[i] : NAN;
     stat[STAT_GAP] = raw->gap;
     stat[STAT_EPS_NLL] = accepted < 0 ? NAN : eps_nll(stat[STAT_ACCEPTED_PROB], row_vocab(raw->row));
+    if (raw->row->unlisted.alone)
+        forget_others(stat);
 }

@@ -46,6 +46,17 @@ bool after_measure(struct after *after, const struct cand *c);
 // The logit of a token after the chain; -inf if the token was removed.
 float after_logit(const struct after *after, uint32_t token);
 
+// What is certain of a row's outcome.
+struct certainty {
+    bool exact;              // it is that of the full row
+    const struct row *whole; // the row, if no stage but the selector ran; else NULL
+};
+
+// The log-probability of a token after the chain, -inf if it was removed. NaN if a list does not decide it. Where
+// nothing has changed a list of log-probabilities, it is the listed number, in a coarse list, too; of a list with a
+// tail, it follows from the tail's sum.
+double after_logprob(const struct after *after, const struct certainty *of, uint32_t token);
+
 // The number that the selector drew, or NaN.
 double selector_draw(const struct cand *c);
 
@@ -56,11 +67,11 @@ struct interval share_of(const struct cand *c, uint32_t token, uint32_t without)
 // Returns the token of the largest logit after the chain, the lowest id of equals.
 uint32_t after_best(const struct after *after);
 
-// Fills in the raw probability and rank of the token that follows the row; NaN if they are not known. accepted: -1:
-// none. O(n) for the rank.
+// Fills in the raw rank of the token that follows the row; NaN if it is not known. accepted: -1: none. O(n).
 void measure_accepted(const struct raw *raw, const struct cand *c, int64_t accepted, double stat[STAT_COUNT]);
 
 // Fills in all other statistics. accepted: the token that follows the row, or -1.
-void measure(const struct raw *raw, const struct after *after, int64_t accepted, double stat[STAT_COUNT]);
+void measure(const struct raw *raw, const struct after *after, const struct certainty *of, int64_t accepted,
+             double stat[STAT_COUNT]);
 
 #endif

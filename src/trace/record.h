@@ -25,15 +25,16 @@ enum statistic {
     STAT_DRAW,
     STAT_ACCEPTED,
     STAT_ACCEPTED_PROB,
-    STAT_ACCEPTED_RAW_PROB, // these two by measure_accepted
-    STAT_ACCEPTED_RAW_RANK,
+    STAT_ACCEPTED_RAW_PROB,
+    STAT_ACCEPTED_RAW_RANK, // by measure_accepted
     STAT_MASS,
     STAT_E_PROB,
     STAT_E_RAW_PROB,
     STAT_E_GREEDY,
     STAT_EPS_NLL,
     STAT_GAP,
-    STAT_NLL,      // -ln of the accepted token's probability, also of one too small for f64; infinite: it was removed
+    STAT_NLL,  // -ln of the accepted token's probability, also of one too small for f64; infinite: it was removed
+    STAT_LOST, // 1: the chain removed the accepted token, or the row masks it; else 0; of a list, as far as it tells
     STAT_MEASURED, // MEASURES_MOST numbers of a sampler, named by its measures; NaN where there is none
     STAT_COUNT = STAT_MEASURED + MEASURES_MOST
 };

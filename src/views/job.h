@@ -28,7 +28,7 @@ enum recorded {
     RECORD_CUTS = 1 << 7,       // the likeliest removed tokens
     RECORD_VALUES = 1 << 8,     // a score or a distribution
     RECORD_AGREEMENT = 1 << 17, // --report: of the raw rows
-    RECORD_ACCEPTED = 1 << 19,  // with RECORD_STATS: the raw probability and rank of the accepted token
+    RECORD_ACCEPTED = 1 << 19,  // with RECORD_STATS: the raw rank of the accepted token
     // in the log
     LOG_RAW = 1 << 10,
     LOG_STEPS = 1 << 11,

@@ -97,7 +97,7 @@ static bool is_paired(const struct table_source *s)
 // Sets the value of a row in a column. Returns false if the row has none. pairs: the base has a result of the row.
 static bool row_value(const struct table_source *s, const struct result *res, bool pairs, double *x)
 {
-    const double nll = res->stat[STAT_NLL];
+    const double nll = res->stat[STAT_NLL], lost = res->stat[STAT_LOST];
     switch (s->kind) {
     case STATISTIC:
         *x = res->stat[s->at];
@@ -115,13 +115,13 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
         *x = nll;
         return isfinite(nll);
     case LOST:
-        *x = isinf(nll);
-        return !isnan(nll);
+        *x = lost;
+        return !isnan(lost);
     case GAIN: // of a list only if the chain keeps what it keeps of the whole row; in steps: rounding is no gain
-        *x = floor((1.0 - res->stat[STAT_MASS]) / GAIN_STEP + 0.5) * GAIN_STEP - !!isinf(nll);
-        return !isnan(nll) && (!res->record.partial || res->record.exact);
+        *x = floor((1.0 - res->stat[STAT_MASS]) / GAIN_STEP + 0.5) * GAIN_STEP - lost;
+        return !isnan(lost) && (!res->record.partial || res->record.exact);
     case UNLISTED:
-        *x = isnan(nll);
+        *x = isnan(lost) && isnan(res->stat[STAT_ACCEPTED_RAW_PROB]);
         return res->record.partial && !isnan(res->stat[STAT_ACCEPTED]);
     case MEASURE:
         *x = res->stat[STAT_MEASURED + s->at];
@@ -243,6 +243,25 @@ bool means_open(struct means *m, const struct job *j, struct err *e)
         return err_from_fault(e, fault_memory());
     m->names = j->args->columns && strcmp(j->args->columns, "all") != 0;
     return !m->names || choose_fields(m, j->args->columns, e);
+}
+
+bool means_of_accepted(const char *columns)
+{
+    bool all = columns;
+    for (const char *at = columns; all; at += strcspn(at, ",") + 1) {
+        const size_t len = strcspn(at, ",");
+        all = false;
+        for (size_t k = 0; k < SOURCES && !all; k++) {
+            const struct table_source *const s = &sources[k];
+            const size_t own = s->name ? strlen(s->name) : SIZE_MAX;
+            const bool accepted = s->kind == NLL || s->kind == LOST || s->kind == UNLISTED || s->kind == ROWS ||
+                                  (s->kind == STATISTIC && s->at == STAT_EPS_NLL);
+            all = accepted && own <= len && !memcmp(at, s->name, own) && (own == len || at[own] == '_');
+        }
+        if (!at[len])
+            break;
+    }
+    return all;
 }
 
 bool means_help(size_t i, struct column_help *column)

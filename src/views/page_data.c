@@ -81,7 +81,7 @@ void page_accepted(struct page *p, const struct record *r)
 {
     const double *const s = r->stat;
     const double x[] = {s[STAT_ACCEPTED_RAW_PROB], s[STAT_ACCEPTED_RAW_RANK], s[STAT_ACCEPTED_PROB],
-                        isinf(s[STAT_NLL])};
+                        s[STAT_LOST] > 0.0};
     if (job_accepts(p->columns.job) && s[STAT_ACCEPTED] >= 0.0)
         numbers(p, "accepted", (uint32_t)s[STAT_ACCEPTED], x, sizeof x / sizeof *x);
 }

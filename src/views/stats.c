@@ -137,15 +137,15 @@ static bool count_repeats(struct stats *v, const struct input_row *row, const ui
     return !id || repeats_add(&v->repeats, sequence, row->fresh, row->ends, *id) || err_from_fault(e, fault_memory());
 }
 
-// Adds a good row. Some rows lack a raw rank or a measure: then the others have the mean.
+// Adds a good row. A mean is that of the rows that have the number.
 static void add(struct stats *v, const double stat[STAT_COUNT])
 {
     for (size_t i = 0; i < STAT_COUNT; i++) {
-        const bool lacks = isnan(stat[i]) && (i == STAT_RAW_RANK || i == STAT_GAP || i >= STAT_MEASURED);
-        v->sum[i] += lacks ? 0.0 : stat[i];
-        v->n[i] += !lacks;
+        v->sum[i] += isnan(stat[i]) ? 0.0 : stat[i];
+        v->n[i] += isnan(stat[i]) ? 0u : 1u;
     }
-    v->surprise += stat[STAT_PROB] > 0.0 ? -libm_log(stat[STAT_PROB]) * LOG2_E : INFINITY;
+    if (!isnan(stat[STAT_PROB]))
+        v->surprise += stat[STAT_PROB] > 0.0 ? -libm_log(stat[STAT_PROB]) * LOG2_E : INFINITY;
     v->greedy += stat[STAT_RAW_RANK] == 1.0;
     for (size_t i = 0; i < sizeof near / sizeof *near; i++)
         v->gaps[i] += stat[STAT_GAP] < near[i].below;
@@ -180,7 +180,6 @@ static void print_mean(const char *name, double sum, uint64_t n)
 static bool end(void *self, enum ending how, struct err *e)
 {
     struct stats *const v = self;
-    const uint64_t good = v->rows - v->bad;
     const struct row_measure *const measures = recipe_measures(v->job->variants->recipe[0]);
     const double seconds = clock_seconds() - v->start;
     clearerr(stderr);
@@ -191,8 +190,8 @@ static bool end(void *self, enum ending how, struct err *e)
         fprintf(stderr, "%-17s %.6g\n", "rows_per_second", seconds > 0.0 ? (double)v->rows / seconds : 0.0);
     for (const struct stat_column *c = stat_columns; c->group == STAT_MEANS; c++)
         print_mean(c->name, v->sum[c->source], v->n[c->source]);
-    print_mean("greedy", (double)v->greedy, good);
-    print_mean("surprise", v->surprise, good);
+    print_mean("greedy", (double)v->greedy, v->n[STAT_PROB]);
+    print_mean("surprise", v->surprise, v->n[STAT_PROB]);
     print_mean("repeated", (double)v->repeats.repeated, v->repeats.runs);
     for (size_t i = 0; measures && measures[i].name; i++)
         print_mean(measures[i].name, v->sum[STAT_MEASURED + i], v->n[STAT_MEASURED + i]);

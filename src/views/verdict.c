@@ -40,11 +40,11 @@ void verdict_add(struct chains_verdict *v, const struct result *res)
         if (!res[i].ok || isnan(res[i].stat[STAT_ACCEPTED]))
             return;
     for (size_t i = 0; i < n; i++)
-        told = told && !isnan(res[i].stat[STAT_NLL]) && (!res[i].record.partial || res[i].record.exact);
+        told = told && !isnan(res[i].stat[STAT_LOST]) && (!res[i].record.partial || res[i].record.exact);
     v->unlisted += !told;
     for (size_t i = 0; told && i < n; i++) {
         removed[i] = 1.0 - res[i].stat[STAT_MASS];
-        lost[i] = isinf(res[i].stat[STAT_NLL]);
+        lost[i] = res[i].stat[STAT_LOST];
         v->lost_tokens += lost[i] > 0.0;
     }
     for (size_t i = 0; told && i < n; i++)
