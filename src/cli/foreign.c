@@ -70,7 +70,9 @@ static bool forget_chain(struct args *a, struct err *e)
 static bool refuse_file(const struct file_view *v, struct err *e)
 {
     struct key_names names = {.n = 0};
-    for (const cJSON *item = v->root->child; item; item = item->next) {
+    const cJSON *const tree = json_member(v->root, "yaml");
+    const char *const notation = tree ? "YAML" : "JSON";
+    for (const cJSON *item = (tree ? tree : v->root)->child; item; item = item->next) {
         size_t number;
         const struct field_row *const f =
             item->string ? program_field(program_by_name("bare"), v->catalog, item->string, &number) : NULL;
@@ -79,11 +81,11 @@ static bool refuse_file(const struct file_view *v, struct err *e)
     }
     if (names.n)
         err_set(e, STATUS_USAGE,
-                "JSON of no program whose presets sampl knows; its keys for sampling are %s%s: --preset-from names a "
+                "%s of no program whose presets sampl knows; its keys for sampling are %s%s: --preset-from names a "
                 "program of --list-programs",
-                names.text.text ? names.text.text : "", names.n > KEYS_NAMED ? ", ..." : "");
+                notation, names.text.text ? names.text.text : "", names.n > KEYS_NAMED ? ", ..." : "");
     else
-        err_set(e, STATUS_USAGE, "JSON of no program whose presets sampl knows");
+        err_set(e, STATUS_USAGE, "%s of no program whose presets sampl knows", notation);
     builder_free(&names.text);
     return false;
 }
@@ -92,8 +94,8 @@ static bool refuse_file(const struct file_view *v, struct err *e)
 static bool find_program(struct file_view *v, const char *from, struct err *e)
 {
     if (!from) {
-        v->program = view_program(v);
-        return !v->failed && (v->program || refuse_file(v, e));
+        v->program = program_refuse_other(v, e) ? view_program(v) : NULL;
+        return e->status == STATUS_OK && !v->failed && (v->program || refuse_file(v, e));
     }
     v->program = program_by_name(from);
     if (!v->program)
@@ -121,6 +123,8 @@ static bool unpack(struct file_view *v, const char *section, struct err *e)
     if (!cJSON_IsArray(v->root))
         return !section || err_set(e, STATUS_USAGE, "only an ini of llama.cpp's and an array have parts such as '%.*s'",
                                    err_clip(section, 40), section);
+    if (!program_refuse_other(v, e))
+        return false;
     cJSON_ArrayForEach(element, v->root)
     {
         if (cJSON_IsObject(element) && (!section || is_named(element, section))) {

@@ -3,6 +3,7 @@
 
 #include "base/builder.h"
 #include "base/names.h"
+#include "cli/yaml.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 
 // A text that is read into an object.
 struct reading {
-    size_t indent; // of the lines of this mapping
     const char *p; // the rest of the text, up to a NUL
     cJSON *to;     // the object that gets the settings
     cJSON *cut;    // of an ini: the keys whose values end at a comment without a blank before it
@@ -42,22 +42,6 @@ static bool is_word(const char *words, const char *p, size_t len)
     return name_find(words, NAME_ANY_CASE, p, len) >= 0;
 }
 
-// The value of an unquoted text; NULL when memory is short.
-static cJSON *unquoted_value(const char *p, size_t len)
-{
-    char *end, *const text = strndup(p, len);
-    if (!text)
-        return NULL;
-    strtod(text, &end);
-    cJSON *const item = !len || is_word("null ~", p, len)              ? cJSON_CreateNull()
-                        : is_word("true yes on", p, len)               ? cJSON_CreateTrue()
-                        : is_word("false no off", p, len)              ? cJSON_CreateFalse()
-                        : !*end && strchr("+-.0123456789", *p) != NULL ? cJSON_CreateRaw(text)
-                                                                       : cJSON_CreateString(text);
-    free(text);
-    return item;
-}
-
 // The string of a text, which is freed; NULL when memory is short.
 static cJSON *string_value(struct builder *b)
 {
@@ -78,176 +62,6 @@ static void add_setting(struct reading *t, const char *key, size_t len, cJSON *v
     free(name);
 }
 
-// ---- YAML: one flat mapping of scalars and lists of scalars
-
-// Reads the white space between two lines of a quoted text. The first line end becomes a blank, each empty line behind
-// it a line end.
-static void read_line_ends(struct reading *t, struct builder *b)
-{
-    size_t lines = 0;
-    for (; isspace((unsigned char)*t->p); t->p++)
-        lines += *t->p == '\n';
-    b->len = trimmed(b->text ? b->text : "", b->len);
-    if (lines == 1)
-        builder_byte(b, ' ');
-    for (size_t i = 1; i < lines; i++)
-        builder_byte(b, '\n');
-}
-
-static void add_point(struct builder *b, uint32_t point)
-{
-    if (point)
-        builder_character(b, point);
-    else
-        builder_string(b, JSON_NUL);
-}
-
-// Reads an escape, behind its backslash.
-static void read_yaml_escape(struct reading *t, struct builder *b)
-{
-    static const char names[] = "ntr0e", bytes[] = "\n\t\r\0\033";
-    const char c = *t->p++;
-    const char *const name = strchr(names, c);
-    if (c == 'x' || c == 'u') {
-        const size_t digits = c == 'x' ? 2 : 4;
-        char hex[5] = "";
-        memcpy(hex, t->p, strnlen(t->p, digits));
-        add_point(b, (uint32_t)strtoul(hex, NULL, 16));
-        t->p += strlen(hex);
-    } else if (name) {
-        add_point(b, (uint32_t)bytes[name - names]);
-    } else {
-        builder_byte(b, c);
-    }
-}
-
-static cJSON *quoted_value(struct reading *t)
-{
-    struct builder b = {0};
-    const char quote = *t->p++;
-    while (*t->p && (*t->p != quote || (quote == '\'' && t->p[1] == quote))) {
-        if (*t->p == '\n') {
-            read_line_ends(t, &b);
-        } else if (*t->p == '\\' && quote == '"' && t->p[1] == '\n') {
-            t->p += 2 + strspn(t->p + 2, " \t");
-        } else if (*t->p == '\\' && quote == '"' && t->p[1]) {
-            t->p++;
-            read_yaml_escape(t, &b);
-        } else {
-            t->p += *t->p == quote;
-            builder_byte(&b, *t->p++);
-        }
-    }
-    skip_line(t);
-    return string_value(&b);
-}
-
-// Reads the indented lines below a '|' or '>'.
-static cJSON *block_value(struct reading *t)
-{
-    struct builder b = {0};
-    for (skip_line(t); *t->p == ' ' || *t->p == '\n'; skip_line(t)) {
-        const char *const line = past_blanks(t->p);
-        builder_bytes(&b, line, trimmed(line, line_len(line)));
-        builder_byte(&b, '\n');
-    }
-    return string_value(&b);
-}
-
-// The value of a text that may be a list or a mapping in brackets, if that is JSON.
-static cJSON *flow_value(struct reading *t, const char *p, size_t len)
-{
-    struct err ignored;
-    char *const text = len && (*p == '[' || *p == '{') ? strndup(p, len) : NULL;
-    cJSON *const tree = text ? json_parse(text, len, JSON_EXACT, &ignored) : NULL;
-    free(text);
-    (void)t;
-    return tree ? tree : unquoted_value(p, len);
-}
-
-// Reads the lines that begin with '-'.
-static cJSON *list_value(struct reading *t)
-{
-    cJSON *const items = cJSON_CreateArray();
-    for (const char *item; *(item = past_blanks(t->p)) == '-'; skip_line(t)) {
-        item = past_blanks(item + 1);
-        cJSON *const value = unquoted_value(item, trimmed(item, line_len(item)));
-        if (!cJSON_AddItemToArray(items, value)) {
-            cJSON_Delete(value);
-            t->failed = true;
-        }
-    }
-    return items;
-}
-
-// The length of a line without a comment and the white space at its end.
-static size_t len_before_comment(const char *p)
-{
-    size_t len = 0;
-    while (p[len] && p[len] != '\n' && !(p[len] == '#' && len && isblank((unsigned char)p[len - 1])))
-        len++;
-    return trimmed(p, len);
-}
-
-static void read_yaml(struct reading *t);
-
-// Reads the lines that are indented more than `indent` into an object.
-static cJSON *mapping_value(struct reading *t)
-{
-    struct reading inner = {.p = t->p, .to = cJSON_CreateObject(), .indent = (size_t)(past_blanks(t->p) - t->p)};
-    if (inner.to)
-        read_yaml(&inner);
-    t->p = inner.p;
-    t->failed = t->failed || inner.failed;
-    return inner.to;
-}
-
-// Returns the next line that is neither empty nor a comment.
-static const char *yaml_line(const char *p)
-{
-    while (*p && strchr("\n#\r", *past_blanks(p))) {
-        p += line_len(p);
-        p += *p == '\n';
-    }
-    return p;
-}
-
-static void read_yaml(struct reading *t)
-{
-    while (*(t->p = yaml_line(t->p)) && !t->failed) {
-        const size_t blanks = (size_t)(past_blanks(t->p) - t->p);
-        const char *const key = t->p + blanks;
-        const size_t len = strcspn(key, ":\n#");
-        if (blanks < t->indent)
-            return;
-        if (key[len] != ':' || blanks > t->indent) {
-            skip_line(t);
-            continue;
-        }
-        t->p = past_blanks(key + len + 1);
-        cJSON *value;
-        if (*t->p == '\'' || *t->p == '"') {
-            value = quoted_value(t);
-        } else if (*t->p == '|' || *t->p == '>') {
-            value = block_value(t);
-        } else {
-            const size_t n = len_before_comment(t->p);
-            const char *const scalar = t->p;
-            skip_line(t);
-            const char *const next = yaml_line(t->p), *const text = past_blanks(next);
-            if (!n && *text == '-' && isspace((unsigned char)text[1])) {
-                value = list_value(t);
-            } else if (!n && (size_t)(text - next) > t->indent) {
-                t->p = next;
-                value = mapping_value(t);
-            } else {
-                value = flow_value(t, scalar, n);
-            }
-        }
-        add_setting(t, key, len, value);
-    }
-}
-
 // ---- Modelfiles
 
 #define INSTRUCTIONS "FROM PARAMETER TEMPLATE SYSTEM ADAPTER LICENSE MESSAGE RENDERER PARSER REQUIRES"
@@ -266,7 +80,7 @@ static void read_modelfile(struct reading *t)
                 n = end ? (size_t)(end - value) : strlen(value);
                 t->p = value + n;
             }
-            add_setting(t, name, len, unquoted_value(value, n));
+            add_setting(t, name, len, yaml_scalar(value, n));
         } else if (*word != '#' && long_text && long_text < word + line_len(word)) {
             const char *const end = strstr(long_text + 3, "\"\"\"");
             t->p = end ? end + 3 : word + strlen(word);
@@ -352,8 +166,8 @@ struct notation {
     const char *member; // of the tree, for the settings
 };
 
-static const struct notation yaml = {read_yaml, "yaml"}, modelfile = {read_modelfile, "options"},
-                             ini = {read_ini, "ini"}, json = {NULL};
+static const struct notation yaml = {NULL, "yaml"}, modelfile = {read_modelfile, "options"}, ini = {read_ini, "ini"},
+                             json = {NULL};
 
 // Finds the first line that is neither empty nor a comment.
 static const char *first_line(const char *p)
@@ -388,6 +202,8 @@ static const struct notation *notation_of(const char *text)
         return &json;
     if (!strncmp(line, "---", 3) && isspace((unsigned char)line[3]))
         return &yaml;
+    if (*line == '-' && isspace((unsigned char)line[1]))
+        return &yaml;
     if (*line == '-' || !word)
         return NULL;
     if (line[word] == ':' && (!line[word + 1] || isspace((unsigned char)line[word + 1])))
@@ -412,6 +228,16 @@ static cJSON *read_tree(const char *text, size_t len, const char *section, struc
     if (notation == &json)
         return json_parse(text, len, JSON_EXACT, e);
     cJSON *const root = cJSON_CreateObject();
+    if (notation == &yaml) {
+        cJSON *const tree = root ? yaml_read(text, e) : NULL;
+        if (tree && cJSON_AddItemToObject(root, yaml.member, tree))
+            return root;
+        if (!root || tree)
+            err_from_fault(e, fault_memory());
+        cJSON_Delete(tree);
+        cJSON_Delete(root);
+        return NULL;
+    }
     struct reading t = {.p = text, .to = cJSON_AddObjectToObject(root, notation->member)};
     if (t.to && notation == &ini)
         t.cut = cJSON_AddArrayToObject(root, "cut");

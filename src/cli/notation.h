@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The notations of other programs' presets: JSON; flat YAML, Modelfiles and llama.cpp's ini, which are read into trees
-// like JSON's.
+// The notations of other programs' presets: JSON; YAML (cli/yaml.h), Modelfiles and llama.cpp's ini, which are read
+// into trees like JSON's.
 #ifndef SAMPL_CLI_NOTATION_H
 #define SAMPL_CLI_NOTATION_H
 

@@ -31,7 +31,8 @@ static bool find_settings(struct file_view *v)
     static const char prefix[] = "llm.prediction.", llama[] = "llama.";
     static const char *const mirostat[][2] = {
         {"version", "mirostat"}, {"learningRate", "mirostat_eta"}, {"targetEntropy", "mirostat_tau"}};
-    const cJSON *list = json_array(json_member(v->root, "operation"), "fields");
+    const cJSON *const config = json_member(v->root, "config"), *const operation = json_member(v->root, "operation");
+    const cJSON *list = json_array(operation ? operation : json_member(config, "operation"), "fields");
     list = list ? list : json_array(v->root, "fields");
     bool marked = false; // other files have arrays "fields", too
     for (const cJSON *field = list ? list->child : NULL; field; field = field->next) {
@@ -80,7 +81,9 @@ const struct program program_lm_studio = {
     .as_of = "2026-08",
     .source = "presets of the application",
     .find = find_settings,
-    .marks_text = "an array fields, perhaps in operation, that is empty or has keys that begin with llm.",
+    .marks_text =
+        "an array fields, perhaps in operation or a model.yaml's config, that is empty or has keys that begin "
+        "with llm.",
     .yields = "sampl-chain llama-server-reply",
     .fields = fields,
     .any_case = true,

@@ -174,6 +174,10 @@ void view_free(struct file_view *v);
 // Finds the program of the file v->root, and sets v->settings. NULL: it has no program's marks, or memory is short.
 const struct program *view_program(struct file_view *v);
 
+// Refuses the file v->root, an object or a list of such, if it is of a program whose files are known but not read.
+// False with *e.
+bool program_refuse_other(const struct file_view *v, struct err *e);
+
 // Sets v->settings for a program that the user names. False: the file has none.
 bool view_settings_of(struct file_view *v, const struct program *p);
 

@@ -43,6 +43,24 @@ static const struct field_row fields[] = {
     {NULL},
 };
 
+extern const struct program program_text_generation_webui;
+
+// YAML is its preset if a key sets something.
+static bool find_settings(struct file_view *v)
+{
+    const cJSON *const tree = json_member(v->root, "yaml");
+    bool sets = false;
+    for (const cJSON *item = cJSON_IsObject(tree) ? tree->child : NULL; item; item = item->next) {
+        size_t number;
+        const struct field_row *const f =
+            program_field(&program_text_generation_webui, v->catalog, item->string, &number);
+        sets = sets || (f && !field_is_other(f)) || !strcmp(item->string, "sampler_priority");
+    }
+    if (sets)
+        v->settings = tree;
+    return sets;
+}
+
 // Reads a range, which is that of DRY, too; 0 is the whole text.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
@@ -104,8 +122,8 @@ const struct program program_text_generation_webui = {
     .reads = "preset",
     .as_of = "4.7.3, 2026-05",
     .source = "modules/sampler_hijack.py, modules/llama_cpp_server.py",
-    .member = "yaml",
-    .marks_text = "YAML of flat keys",
+    .find = find_settings,
+    .marks_text = "YAML with a key for sampling",
     .marks = {{"truncation_length", "repetition_penalty_range"}, {"auto_max_new_tokens"}, {"instruction_template"}},
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp TabbyAPI",
     .fields = fields,
