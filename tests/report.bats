@@ -89,6 +89,21 @@ report_as_numpy() {
     sampl -s 1 --against a.json --report a.json | grep -qx 'Mean    KLD:   0.000000 ±        nan'
 }
 
+# Numbers of two decimals: -1.5 and -1.5 may be -1.496 and -1.504 in the other order.
+@test "--report does not compare the likeliest tokens of a list whose rounded numbers are equal there" {
+    local numbers top1 top5
+    while read -r numbers top1 top5; do
+        jq -nc "[$numbers] | to_entries | map({id: .key, logprob: .value}) | {completion_probabilities: [.[0] + {top_logprobs: .}]}" >a.json
+        sampl -s 1 --against a.json --report -O json a.json >got 2>/dev/null || { echo "$numbers"; return 1; }
+        jq -e --argjson top1 "$top1" --argjson top5 "$top5" '.same_top.mean == $top1 and .top5 == $top5' got || { echo "$numbers" && cat got && return 1; }
+    done <<'END'
+-0.81,-1.52,-2.03,-2.54,-3.35,-4.16 1 1
+-1.12,-1.12,-2.03,-2.54,-3.35,-4.16 null 1
+-0.81,-1.52,-2.03,-2.54,-3.05,-3.05,-4.16 1 null
+-0.81,-1.52,-2.03,-2.54,-3.05,-3.06,-4.16 1 1
+END
+}
+
 @test "--report prints the figures of the rows before an error, and leaves bad rows out" {
     f32 1 2 3 1 nan 3 3 2 1 >a.f32
     f32 1 2 3 1 2 3 3 2 2 >b.f32

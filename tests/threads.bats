@@ -230,6 +230,13 @@ kld() {
     for engine in vllm llama; do same_on_threads --engine $engine --temp 1 --dump-probs=2 late.json; done
 }
 
+@test "threads: --against a file of another width gives the same records with generators that advance by the width" {
+    perl -e 'srand 4; for my $w (60, 64) { open my $to, ">", "$w.json"; print $to "[", join(",", map { sprintf "%.2f", 4 * rand } 1 .. $w), "]\n" for 1 .. 600 }'
+    for engine in vllm akunu-gpu llama; do
+        same_on_threads --engine "$engine" --temp 0.9 --against 64.json --emit stats -O json 60.json
+    done
+}
+
 @test "a stack of 64 KB gives the same output" {
     local args t
     printf '[1,2,3]\n{"logits":[3,2,1],"params":{"top_k":2}}\n' >rows.json

@@ -373,6 +373,15 @@ static struct input_row beside(const struct input_row *row, const struct input_r
     return r;
 }
 
+// Narrows two rows that are compared to the ids that both have. A row that is skipped is as wide as one that is
+// sampled: some generators advance by the width.
+static void narrow(const struct job *j, struct input_row *row, struct input_row *other)
+{
+    const size_t n = row->logits.n < other->logits.n ? row->logits.n : other->logits.n;
+    if (job_records(j, RECORD_PAIRS) && rows_differ_in_width(&row->logits, &other->logits))
+        row->logits.n = other->logits.n = n;
+}
+
 void worker_row(struct worker *w, const struct input_row *row, const struct err *bad, const struct input_row *other,
                 const struct err *other_bad, struct result *res)
 {
@@ -380,17 +389,13 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
     const struct after *const after = &w->chooser.log.after;
     const bool own = w->first == 0; // is the base's result shown?
     struct result *const base = own ? res : &w->unshown;
-    struct input_row narrowed, other_narrowed, aligned;
+    struct input_row narrowed, aligned;
     if (other) {
-        aligned = beside(row, other);
-        other = &aligned;
-    }
-    if (other && pairs && rows_differ_in_width(&row->logits, &other->logits)) {
         narrowed = *row;
-        other_narrowed = *other;
+        aligned = beside(row, other);
+        narrow(w->job, &narrowed, &aligned);
         row = &narrowed;
-        other = &other_narrowed;
-        narrowed.logits.n = other_narrowed.logits.n = row->logits.n < other->logits.n ? row->logits.n : other->logits.n;
+        other = &aligned;
     }
     forget_row(w);
     bool paired = (own || pairs) && row_result(w, 0, row, bad, base) && compares;
@@ -436,7 +441,12 @@ bool worker_skip(struct worker *w, const struct input_row *row, const struct inp
     assert(n == 1 || (n && !other && !known));
     for (size_t i = w->first; matters && i < w->last; i++) {
         const int64_t chosen = known && known[i].ok ? (int64_t)known[i].record.chosen : TOKEN_UNKNOWN;
-        struct input_row at = i && other ? beside(row, other) : *row;
+        struct input_row at = *row, aligned;
+        if (other) {
+            aligned = beside(row, other);
+            narrow(w->job, &at, &aligned);
+            at = i ? aligned : at;
+        }
         size_t left = n;
         for (; left == n || (left && !quick); left--) {
             if (left < n)

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { BEST = 10 };
+enum { BEST = 10, RANKED = BEST + 1 }; // one more tells whether the last is apart from the next
 
 void agreement_free(struct agreement_scratch *s)
 {
@@ -71,9 +71,9 @@ struct side {
     const float *x; // [n]
     size_t n;
     const struct row_unlisted *unlisted;
-    double log_sum;           // ln(sum e^x); the unlisted tokens of a partial row add the row's weight; of a kld file 0
-    double others, error;     // probability of its unlisted tokens, and how far that may be off, as lists are rounded
-    struct ranked best[BEST]; // the likeliest tokens, the likeliest first: id is the place, p the logit
+    double log_sum;       // ln(sum e^x); the unlisted tokens of a partial row add the row's weight; of a kld file 0
+    double others, error; // probability of its unlisted tokens, and how far that may be off, as lists are rounded
+    struct ranked best[RANKED]; // the likeliest tokens, the likeliest first: id is the place, p the logit
     size_t n_best;
 };
 
@@ -99,9 +99,20 @@ static struct side side_of(const float *x, size_t n, const struct row_unlisted *
     }
     for (size_t i = 0; i < n; i++)
         if (x[i] > -INFINITY)
-            ranked_insert(s.best, &s.n_best, BEST, (uint32_t)i, (double)x[i]);
-    s.n_best = s.n_best < BEST ? s.n_best : BEST;
+            ranked_insert(s.best, &s.n_best, RANKED, (uint32_t)i, (double)x[i]);
+    s.n_best = s.n_best < RANKED ? s.n_best : RANKED;
     return s;
+}
+
+// Returns true if no rounding of the row's numbers can have put the k-th likeliest token before the next.
+static bool tells_apart(const struct side *s, size_t k)
+{
+    const struct list_unit *const unit = &s->unlisted->unit;
+    if (!list_unit_coarse(unit) || s->n_best <= k)
+        return true;
+    const double last = s->best[k - 1].p, next = s->best[k].p;
+    // Numbers that differ lie a step apart or more, but for the rounding of the numbers and their unit to f32.
+    return last - next >= 0.99 * (list_unit_half(unit, last) + list_unit_half(unit, next));
 }
 
 // Returns whether a row tells its k likeliest tokens. An unlisted token may have the logit of the ceiling. If exactly k
@@ -110,12 +121,12 @@ static bool knows_best(const struct side *s, size_t k)
 {
     const struct row_unlisted *const unlisted = s->unlisted;
     size_t head = 0;
-    if (!unlisted->partial)
-        return true;
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; unlisted->partial && i < s->n; i++)
         head += s->x[i] >= unlisted->ceiling;
-    return k <= unlisted->ranked || (unlisted->scale == SCALE_LOGPROBS && head == k) ||
-           (s->n_best >= k && s->best[k - 1].p > unlisted->ceiling);
+    if (unlisted->partial && unlisted->scale == SCALE_LOGPROBS && head == k)
+        return true;
+    return tells_apart(s, k) &&
+           (!unlisted->partial || k <= unlisted->ranked || (s->n_best >= k && s->best[k - 1].p > unlisted->ceiling));
 }
 
 // The share of a's `most` likeliest tokens that are among b's; NaN if a row does not tell them. A row with fewer tokens
