@@ -60,5 +60,5 @@ void remarks_add(struct builder *notes, const struct recipe *r)
         note_add(notes, NOTE_PLAIN, "top-p 0 keeps one token");
     remark_product(notes, r);
     if (r->key.rules && recipe_runs(r, &sampler_scatter))
-        note_add(notes, NOTE_PLAIN, "scatter raises unlikely tokens, which a strict format does not forgive");
+        note_add(notes, NOTE_PLAIN, "scatter raises unlikely tokens, and they can break a strict format");
 }

@@ -196,7 +196,8 @@ bool misread_texts(struct misread *m, const struct vocab *vocab, const struct vo
     if (!m->texts && 2 * other > n) {
         m->own_texts = true;
         note_add(&m->notes, NOTE_PLAIN,
-                 "%s: row %" PRIu64 " gives %zu of %zu tokens another text than --vocab; the reply's own are printed",
+                 "%s: row %" PRIu64
+                 " gives %zu of %zu tokens another text than --vocab does; the reply's texts are printed",
                  row->file, row->in_file, other, n);
     }
     m->texts = m->texts || n;

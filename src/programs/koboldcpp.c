@@ -116,7 +116,7 @@ static void finish(struct file_view *v)
         view_set(v, "dry-sequence-breaker", "none");
     if (!v->engine->options && view_active(v, "mirostat") &&
         (view_active(v, "repeat-penalty") || view_active(v, "dry-multiplier")))
-        v->warning = "KoboldCpp penalises before mirostat, which here runs alone";
+        v->warning = "KoboldCpp applies penalties before mirostat; here mirostat runs alone";
     add_rest(v);
     if (!has_key(v->settings, "temp")) // a request: these are the defaults of the server
         view_absent(v, "temp=0.75 top-k=100 top-p=0.92");

@@ -166,8 +166,7 @@ static const struct {
     {ROW_MASKED, "%s: row %" PRIu64 " is of a reply with a sampling mask, which is ignored: the chain here filters"},
     {ROW_ASIDE, "%s: row %" PRIu64 " is of a reply with tokens of its reasoning or refusal: the rows are those of "
                 "reasoning, content and refusal, in this order"},
-    {ROW_IDS_UNUSED,
-     "%s: row %" PRIu64 " is of a reply with another number of ids than of tokens; the ids are not used"},
+    {ROW_IDS_UNUSED, "%s: row %" PRIu64 " is of a reply with more or fewer ids than tokens; the ids are not used"},
     {ROW_ONE_LIST, "%s: row %" PRIu64 ": an array of ids and one of numbers are read as the list of one position"},
     {ROW_AFTER_SAMPLING, "%s: row %" PRIu64 " has the probabilities that the server's own chain left; --neutral shows "
                          "them without another chain"},

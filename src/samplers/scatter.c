@@ -96,11 +96,11 @@ static const char *idle(const struct stage *stage, const struct param *row)
         at == offsetof(struct scatter_params, entropy_target))
         return p->adaptive ? NULL : "has no effect without --scatter-adaptive";
     if (at == offsetof(struct scatter_params, k))
-        return acts(p) && p->k < 2 ? "below 2 leaves scatter no effect" : NULL;
+        return acts(p) && p->k < 2 ? "below 2 switches scatter off" : NULL;
     const bool zero = (at == offsetof(struct scatter_params, collision) && p->collision <= 0.0f) ||
                       (at == offsetof(struct scatter_params, radius) && p->radius <= 0.0f) ||
                       (at == offsetof(struct scatter_params, steps) && p->steps < 1);
-    return acts(p) && zero ? "of 0 leaves scatter no effect" : NULL;
+    return acts(p) && zero ? "of 0 switches scatter off" : NULL;
 }
 
 static const char *conflict(const void *of_all)
