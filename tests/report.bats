@@ -89,7 +89,7 @@ report_as_numpy() {
     sampl -s 1 --against a.json --report a.json | grep -qx 'Mean    KLD:   0.000000 ±        nan'
 }
 
-# Numbers of two decimals: -1.5 and -1.5 may be -1.496 and -1.504 in the other order.
+# Two numbers of -1.12 may stand for -1.116 and -1.124, in either order.
 @test "--report does not compare the likeliest tokens of a list whose rounded numbers are equal there" {
     local numbers top1 top5
     while read -r numbers top1 top5; do
@@ -100,7 +100,7 @@ report_as_numpy() {
 -0.81,-1.52,-2.03,-2.54,-3.35,-4.16 1 1
 -1.12,-1.12,-2.03,-2.54,-3.35,-4.16 null 1
 -0.81,-1.52,-2.03,-2.54,-3.05,-3.05,-4.16 1 null
--0.81,-1.52,-2.03,-2.54,-3.05,-3.06,-4.16 1 1
+-0.81,-1.52,-2.03,-2.54,-3.05,-3.12,-4.16 1 1
 END
 }
 

@@ -111,7 +111,7 @@ static bool tells_apart(const struct side *s, size_t k)
     if (!list_unit_coarse(unit) || s->n_best <= k)
         return true;
     const double last = s->best[k - 1].p, next = s->best[k].p;
-    // Numbers that differ lie a step apart or more, but for the rounding of the numbers and their unit to f32.
+    // The numbers and their unit are rounded to f32, so that a whole step may be a little less.
     return last - next >= 0.99 * (list_unit_half(unit, last) + list_unit_half(unit, next));
 }
 
