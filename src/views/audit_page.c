@@ -11,7 +11,7 @@
 extern const unsigned char page_css[];
 extern const size_t page_css_len;
 
-// The tint of a token: 0 where it matches, 5 outside the kept set; between them by its margin, as a share of the clip.
+// The tint of a token: 0 where it matches, 5 not kept; between them by its margin, as a share of the clip.
 static int tint_of(const struct audited *x, double clip)
 {
     static const double above[] = {0.02, 0.1, 0.5};

@@ -47,8 +47,8 @@ static void verdict_text(const struct audit *v, const struct audit_summary *s)
                        100.0 * share_of_rows(run->matches, run), 100.0 * share_of_rows(trusted->matches, trusted),
                        t->match);
     if (t->outside < limit)
-        builder_format(b, "  more are outside the kept set: %" PRIu64 " instead of %" PRIu64 " (p %.2g)\n",
-                       run->outside, trusted->outside, t->outside);
+        builder_format(b, "  more are not kept: %" PRIu64 " instead of %" PRIu64 " (p %.2g)\n", run->outside,
+                       trusted->outside, t->outside);
     if (t->margin < limit)
         builder_format(b, "  their margins are larger (p %.2g)\n", t->margin);
     if (t->differs)
@@ -67,8 +67,8 @@ void audit_summary_text(const struct audit *v, const struct audit_summary *s)
     struct builder *const b = &v->columns.dest->text;
     const struct args *const a = v->columns.job->args;
     const struct audit_run *const run = &v->run[0];
-    builder_format(b, "%" PRIu64 " token%s: %.1f %% match (another seed: %.0f %%), %" PRIu64 " outside the kept set\n",
-                   run->known, run->known == 1 ? "" : "s", 100.0 * share_of_rows(run->matches, run),
+    builder_format(b, "%" PRIu64 " token%s: %.1f %% match (another seed: %.0f %%), %" PRIu64 " not kept\n", run->known,
+                   run->known == 1 ? "" : "s", 100.0 * share_of_rows(run->matches, run),
                    100.0 * run->chance / (double)run->known, run->outside);
     builder_format(b, "mean margin %.2g logits, each at most %g\n", s->margin.mean, run->clip);
     if (run->unknown)
@@ -80,7 +80,7 @@ void audit_summary_text(const struct audit *v, const struct audit_summary *s)
     if (s->few)
         builder_format(b, "the share that matches is below --match-least %g\n", a->match_least);
     if (s->many)
-        builder_format(b, "the share outside the kept set is above --outside-most %g\n", a->outside_most);
+        builder_format(b, "the share not kept is above --outside-most %g\n", a->outside_most);
 }
 
 // ---- fields

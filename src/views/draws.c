@@ -40,7 +40,7 @@ static void print_outside(struct dest *d, const struct outside *o)
 
 static void print_all_outside(struct dest *d, const struct draw_sums *s)
 {
-    builder_format(&d->text, "outside the kept set   %" PRIu64 " draw%s", s->outside, plural(s->outside));
+    builder_format(&d->text, "not kept               %" PRIu64 " draw%s", s->outside, plural(s->outside));
     if (s->outside)
         builder_format(&d->text, " in %" PRIu64 " row%s", s->outside_rows, plural(s->outside_rows));
     if (s->near)
@@ -99,7 +99,7 @@ struct rejection {
 // Finds the tests that reject. Returns their number.
 static size_t find_rejections(const struct draw_sums *s, const struct draw_tests *t, struct rejection found[5])
 {
-    const struct rejection all[] = {{"draws outside the kept set", "outside", s->outside ? 0.0 : NAN},
+    const struct rejection all[] = {{"draws of tokens not kept", "outside", s->outside ? 0.0 : NAN},
                                     {"rank", "rank", t->rank.p},
                                     {"token", "token", t->token.p},
                                     {"last kept token", "last", t->last_p},
