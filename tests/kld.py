@@ -3,8 +3,10 @@
 """Kld files: computes llama-perplexity's figures with numpy, in its arithmetic, and compares them with those of --report; checks that all
 other views have a distribution. The steps are those of perplexity.cpp (llama.cpp v0.5.0): f32 where it says float, sums in f64, in order."""
 import json
+import math
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -72,12 +74,22 @@ def figures(lp, x, tokens):
         return float(F(F(1) - at) * a[i] + F(at * a[min(i + 1, n - 1)]))
     median = lambda a: float(F(0.5) * F(a[n // 2] + a[n // 2 - 1]) if n % 2 == 0 else a[n // 2])
     shares = {"p99_9": 0.999, "p99": 0.99, "p95": 0.95, "p90": 0.9, "p10": 0.1, "p5": 0.05, "p1": 0.01, "p0_1": 0.001}
-    spread = lambda a: {"max": float(a[-1]), "min": float(a[0]), "median": median(a), **{name: share(a, f) for name, f in shares.items()}}
+    spread = lambda a, also={}: {"max": float(a[-1]), "min": float(a[0]), "median": median(a),
+                                 **{name: share(a, f) for name, f in {**shares, **also}.items()}}
     mean_k, mean_d = mean(np.array(kld), np.array(kld) ** 2), mean(dp, dp * dp)
-    return {"ppl.q.mean": np.exp(q[0]), "ppl.q.se": np.exp(q[0]) * q[1], "ppl.base.mean": np.exp(b[0]), "ppl.base.se": np.exp(b[0]) * b[1],
+    root = lambda x: x**0.5 if x >= 0 else float("nan")
+    ratio = q[0] - b[0], root(q[1] ** 2 + b[1] ** 2 - 2 * cov)
+    ppl_q, ppl_b = np.exp(q[0]), np.exp(b[0])
+    more = {"ppl.cor": cov / (q[1] * b[1]) if q[1] and b[1] else float("nan"),
+            "ppl.ratio.mean": np.exp(ratio[0]), "ppl.ratio.se": np.exp(ratio[0]) * ratio[1], "ppl.diff.mean": ppl_q - ppl_b,
+            "ppl.diff.se": root((ppl_q * q[1]) ** 2 + (ppl_b * b[1]) ** 2 - 2 * ppl_q * ppl_b * cov),
+            "dp.rms_se": 0.5 / square[0] ** 0.5 * square[1] if square[0] else float("nan")}
+    if x is None: # then two numbers that are equal are subtracted
+        more = {}
+    return {**more, "ppl.q.mean": np.exp(q[0]), "ppl.q.se": np.exp(q[0]) * q[1], "ppl.base.mean": np.exp(b[0]), "ppl.base.se": np.exp(b[0]) * b[1],
             "ppl.ln_ratio.mean": q[0] - b[0], "ppl.ln_ratio.se": max(0.0, q[1] ** 2 + b[1] ** 2 - 2 * cov) ** 0.5,
             "kld.mean": mean_k[0], "kld.se": mean_k[1], **{"kld." + name: y for name, y in spread(k).items()},
-            "dp.mean": mean_d[0], "dp.se": mean_d[1], **{"dp." + name: y for name, y in spread(np.sort(dp)).items()},
+            "dp.mean": mean_d[0], "dp.se": mean_d[1], **{"dp." + name: y for name, y in spread(np.sort(dp), {"p75": 0.75, "p25": 0.25}).items()},
             "dp.rms": square[0] ** 0.5, "same_top.mean": s, "same_top.se": (s * (1 - s) / (n - 1)) ** 0.5}
 
 
@@ -94,8 +106,38 @@ def check_report(want, *words):
         have = report
         for part in name.split("."):
             have = have[part]
-        if not abs(have - x) <= 2e-7 * max(1.0, abs(x)):
+        if not (math.isnan(x) and have is None) and not abs(have - x) <= 2e-7 * max(1.0, abs(x)):
             sys.exit("%s: %s: %r instead of %r" % (words, name, have, x))
+    check_text(want, sampl("--report", "--accept", "recorded", *words)[0])
+
+
+# The lines of llama-perplexity's report: the figure, its error, the factor, and the decimals that are printed.
+LINES = {"Mean PPL(Q)": ("ppl.q.mean", "ppl.q.se", 1, 6), "Mean PPL(base)": ("ppl.base.mean", "ppl.base.se", 1, 6),
+         "Cor(ln(PPL(Q)), ln(PPL(base)))": ("ppl.cor", None, 100, 2), "Mean ln(PPL(Q)/PPL(base))": ("ppl.ln_ratio.mean", "ppl.ln_ratio.se", 1, 6),
+         "Mean PPL(Q)/PPL(base)": ("ppl.ratio.mean", "ppl.ratio.se", 1, 6), "Mean PPL(Q)-PPL(base)": ("ppl.diff.mean", "ppl.diff.se", 1, 6),
+         "RMS \u0394p": ("dp.rms", "dp.rms_se", 100, 3), "Same top p": ("same_top.mean", "same_top.se", 100, 3),
+         "Mean KLD": ("kld.mean", "kld.se", 1, 6), "Mean \u0394p": ("dp.mean", "dp.se", 100, 3)}
+for title, name in [("Maximum", "max"), ("99.9%", "p99_9"), ("99.0%", "p99"), ("95.0%", "p95"), ("90.0%", "p90"), ("75.0%", "p75"), ("Median", "median"),
+                    ("25.0%", "p25"), ("10.0%", "p10"), ("5.0%", "p5"), ("1.0%", "p1"), ("0.1%", "p0_1"), ("Minimum", "min")]:
+    LINES[title + " KLD"] = ("kld." + name, None, 1, 6)
+    LINES[title + " \u0394p"] = ("dp." + name, None, 100, 3)
+
+
+def check_text(want, text):
+    """Each figure is printed with llama-perplexity's decimals."""
+    found = 0
+    for line in text.split("====== Beyond")[0].splitlines():
+        title, numbers = " ".join(line.split(":")[0].split()), re.findall(r"-?[0-9]+\.[0-9]+", line.rpartition(":")[2])
+        if title not in LINES or not numbers or LINES[title][0] not in want:
+            continue
+        mean, error, factor, decimals = LINES[title]
+        for name, number in zip((mean, error), numbers):
+            if name not in want:
+                continue
+            found += 1
+            if len(number.split(".")[1]) != decimals or abs(float(number) - factor * want[name]) > 0.51 * 10**-decimals + 3e-7 * abs(factor * want[name]):
+                sys.exit("%s: %s is %s instead of %.9g" % (title, name, number, factor * want[name]))
+    assert found >= 30 or len(want) < 20, found
 
 
 def check_distribution(path, stored, clipped, tokens, first):

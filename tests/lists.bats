@@ -613,3 +613,8 @@ lists() {
         [ "$(exact --samplers 'top_n_sigma;xtc' --top-nsigma 0.5 --xtc-probability 1 --min-keep $keep)" = $((2 - keep)) ]
     done
 }
+
+@test "lists of a real model's logits, rounded and printed as servers do: what is called exact is the whole row's" {
+    need_numpy
+    /usr/bin/python3 "$ROOT/tests/units.py" "$SAMPL" "$AUSTEN" 4096
+}

@@ -206,6 +206,10 @@ void unlisted_top_k(struct cand *c, size_t k)
         unlisted_remove(c, full_best_known(c, k));
         return;
     }
+    if (k < c->n && list_is_coarse(r)) { // which of the listed ones stay is not known
+        unlisted_remove(c, false);
+        return;
+    }
     unlisted_may_cut(c);
     r->most = fmin(r->most, (double)(k - head));
     if (r->most > 0.0)

@@ -170,7 +170,8 @@ void unlisted_cut_below(struct cand *c, float floor, size_t least);
 // The stage divides all logits by temp > 0.
 void unlisted_divide(struct cand *c, float temp);
 
-// The stage keeps the k best, k > 0. They may include unlisted tokens: at most k - listed_head(c). O(n log n).
+// The stage keeps the k best, k > 0. They may include unlisted tokens: at most k - listed_head(c); of the listed ones
+// only the k best are then left to the stage. O(n log n).
 void unlisted_top_k(struct cand *c, size_t k);
 
 // Sums of weights e^(logit - max), max being the largest listed logit.

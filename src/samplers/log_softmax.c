@@ -43,8 +43,9 @@ static void top_k_id(void *self, struct cand *c, const struct stage *stage)
 
 static void top_k_id_partial(void *self, struct cand *c, const struct stage *stage)
 {
-    unlisted_top_k(c, (size_t)((const struct count_params *)stage->params)->count);
-    if (c->unlisted.state != UNLISTED_LIVE)
+    const size_t k = (size_t)((const struct count_params *)stage->params)->count;
+    unlisted_top_k(c, k);
+    if (c->unlisted.state != UNLISTED_LIVE || k < c->n)
         top_k_id(self, c, stage);
 }
 

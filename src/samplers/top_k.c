@@ -18,7 +18,7 @@ static void partial(void *self, struct cand *c, const struct stage *stage)
 {
     const size_t k = (size_t)((const struct count_params *)stage->params)->count;
     unlisted_top_k(c, k);
-    cand_top_k(c, c->unlisted.state == UNLISTED_LIVE ? c->n : k);
+    cand_top_k(c, k < c->n ? k : c->n);
 }
 
 const struct sampler sampler_top_k = {.limits = LIMITS_RANK,
