@@ -15,7 +15,7 @@ VOCAB = ["a", "b", "</s>", "the", " of"]
 
 ROW = {"seq": "chat", "logits": [3, 1, 2, 0, 1], "note": "x", "params": {
     "dry_multiplier": 1, "dry_sequence_breakers": ["a", "of"], "logit_bias": {"b": 1, "3": 2}, "samplers": ["top_k", "temperature"],
-    "grammar": 'root ::= "a" | "b"', "prompt": "p", "stop": ["x", ["y"]], "reasoning_budget_tokens": 1, "reasoning_budget_message": "the",
+    "grammar": 'root ::= "a" | "b"', "prompt": "p", "stop": ["x", "y"], "reasoning_budget_tokens": 1, "reasoning_budget_message": "the",
     "reasoning_budget_end_tag": "b", "reasoning_budget_start_tag": "a"}}
 SCHEMA = {"type": "object", "properties": {"k": {"enum": ["a", "b"]}, "p": {"type": "string", "pattern": "a+"}}, "required": ["k"]}
 TOKENIZER = {"model": {"type": "WordPiece", "continuing_subword_prefix": "##", "unk_token": "[UNK]",
