@@ -58,7 +58,7 @@ lists() {
     sampl -n 6 -s 4 --neutral --against list.json rows.json --diff >text
     sampl -n 6 -s 4 --neutral --against list.json rows.json --diff -O json >forth
     sampl -n 6 -s 4 --neutral --against rows.json list.json --diff -O json >back
-    grep -q '[0-9] not listed  overlap' text
+    grep -q '; [0-9] not listed$' text
     run -1 grep 'removed by' text
     [ "$(jq -r .base_removed forth | sort -u)" = 'not listed' ]
     [ "$(jq -c '[.removed_in_base, .prob_in_base, .rank_in_base]' back | sort -u)" = '["not listed",null,null]' ]

@@ -42,6 +42,8 @@ static bool search_text(const struct search *s, const char *text)
 static bool add_member(struct builder *filter, const char *name)
 {
     bool plain = *name && !isdigit((unsigned char)*name);
+    if (strstr(name, JSON_NUL))
+        return false;
     for (const char *p = name; *p; p++) {
         if ((unsigned char)*p < ' ' || *p == '"' || *p == '\\' || *p == '\'' || p - name > 60)
             return false;
