@@ -40,7 +40,7 @@ effective() {
         printf '%s\n' "$content" >"$file"
         row() { awk -F '\t' -v program="$program" -v name="$1" '$1 == program && $2 == name { print $3 }' rows; }
         mark=$(grep -oE '[a-z_]+' <<<"$content" | head -n 1)
-        [[ $file == *.yaml || $file == *.ini || $program == bare ]] || row marks | grep -qw -- "$mark" || { echo "$program: no mark $mark" && return 1; }
+        [[ $file == *.yaml || $file == *.ini || $file == *.args || $program == bare ]] || row marks | grep -qw -- "$mark" || { echo "$program: no mark $mark" && return 1; }
 
         engine=$(row engine)
         run -0 --separate-stderr "$SAMPL" --preset "./$file" --print-chain=preset
@@ -79,6 +79,7 @@ TGI|tgi.json|{"inputs":"x","parameters":{"do_sample":true}}
 Open-WebUI|webui.json|{"id":"m","params":{"temperature":0.8}}
 bare|bare.json|{"temperature":0.8}
 llama.cpp|llama.ini|port = 8080
+llama.cpp-command|serve.args|--port 8080
 END
     cut -f 1 rows | uniq | diff programs -
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/foreign.h"
 
+#include "cli/command_line.h"
 #include "cli/notation.h"
 #include "out/message.h"
 #include "settings/read.h"
@@ -12,6 +13,7 @@
 struct foreign {
     struct args *a;
     const char *path;
+    cJSON *made, *other; // trees that parts of the file are read into; NULL: none
 };
 
 // ---- the target of the reader (settings/read.h)
@@ -112,17 +114,72 @@ static bool is_named(const cJSON *element, const char *name)
     return (id && id->valuestring && !strcmp(id->valuestring, name)) || (called && !strcmp(called, name));
 }
 
+// Sets v->root to the command of a model of llama-swap, the one that `section` names or the only one. False with *e.
+static bool unpack_swap(struct file_view *v, struct foreign *f, const char *section, struct err *e)
+{
+    const cJSON *const tree = json_member(v->root, "yaml"), *model, *found = NULL, *macro;
+    size_t n = 0;
+    cJSON_ArrayForEach(model, json_member(tree, "models"))
+    {
+        if (cJSON_HasObjectItem(model, "cmd") && (!section || !strcmp(section, model->string))) {
+            found = model;
+            n++;
+        }
+    }
+    if (n != 1)
+        return err_set(e, STATUS_USAGE, "%zu models of llama-swap fit; FILE:NAME chooses one", n);
+    const char *const cmd = cJSON_GetStringValue(json_member(found, "cmd"));
+    const cJSON *const params = json_member(json_member(found, "filters"), "setParams");
+    const cJSON *const global = json_member(tree, "macros");
+    cJSON *const macros = cJSON_IsObject(global) ? cJSON_Duplicate(global, true) : cJSON_CreateObject();
+    cJSON_ArrayForEach(macro, json_member(found, "macros"))
+    {
+        cJSON_DeleteItemFromObjectCaseSensitive(macros, macro->string);
+        cJSON_AddItemToObject(macros, macro->string, cJSON_Duplicate(macro, true));
+    }
+    f->made = cmd ? command_line_read(cmd, true, macros, e) : NULL;
+    cJSON_Delete(macros);
+    if (e->status != STATUS_OK)
+        return false;
+    if (!f->made)
+        return err_set(e, STATUS_USAGE, "cmd of '%.*s' starts no program whose flags sampl reads",
+                       err_clip(found->string, 60), found->string);
+    if (cJSON_IsObject(params) && !cJSON_AddItemToObject(f->made, "setParams", cJSON_Duplicate(params, true)))
+        return err_from_fault(e, fault_memory());
+    v->root = f->made;
+    return true;
+}
+
+// Sets v->root to the settings in the flags of a program that is not llama.cpp, which *from then names. False with *e.
+static bool unpack_command(struct file_view *v, struct foreign *f, const char **from, struct err *e)
+{
+    const char *program;
+    if (!json_array(v->root, "command") || !cJSON_HasObjectItem(v->root, "more"))
+        return true;
+    cJSON *const settings = command_line_settings(v->root, &program, e);
+    if (!program || !settings)
+        return !program;
+    cJSON_Delete(f->other);
+    v->root = f->other = settings;
+    *from = *from ? *from : program;
+    return true;
+}
+
 // Sets v->root to the element of an array that `section` names, or the only one: of /slots, of an export of models.
 // Another file has no sections. False with *e.
-static bool unpack(struct file_view *v, const char *section, struct err *e)
+static bool unpack(struct file_view *v, struct foreign *f, const char *section, struct err *e)
 {
-    const cJSON *element, *found = NULL;
+    const cJSON *element, *found = NULL, *const models = json_member(json_member(v->root, "yaml"), "models");
     size_t n = 0;
     if (cJSON_HasObjectItem(v->root, "ini"))
         return true;
+    if (cJSON_IsObject(models) && cJSON_HasObjectItem(models->child, "cmd"))
+        return unpack_swap(v, f, section, e);
     if (!cJSON_IsArray(v->root))
-        return !section || err_set(e, STATUS_USAGE, "only an ini of llama.cpp's and an array have parts such as '%.*s'",
-                                   err_clip(section, 40), section);
+        return !section ||
+               err_set(e, STATUS_USAGE,
+                       "only an ini of llama.cpp's, a list and llama-swap's models have parts such as '%.*s'",
+                       err_clip(section, 40), section);
     if (!program_refuse_other(v, e))
         return false;
     cJSON_ArrayForEach(element, v->root)
@@ -149,7 +206,7 @@ static bool read_root(struct settings_reader *r, struct foreign *f, const char *
         v->root = defaults;
         from = from ? from : "KoboldCpp";
     }
-    if (!find_program(v, from, e))
+    if (!unpack_command(v, f, &from, e) || !find_program(v, from, e))
         return false;
     const struct program *const p = v->program;
     if (p->whole && !forget_chain(f->a, e))
@@ -185,8 +242,8 @@ static bool keep_said(struct args *a, const char *path, struct file_view *v, str
     builder_string(&v->note, "");
     struct builder named = {0};
     const char *const name = v->program->name, *const reads = v->program->reads;
-    const bool alone =
-        !strncmp(reads, "an ", strlen("an ")); // it says whose file it is, or that it is of no one program
+    const bool alone = !strncmp(reads, "an ", strlen("an ")) ||
+                       !strncmp(reads, "a ", strlen("a ")); // it says whose file it is, or that it is of no one program
     builder_format(&named, "%s%s%s (%s)", alone ? "" : name,
                    alone                           ? ""
                    : name[strlen(name) - 1] == 's' ? "' "
@@ -205,12 +262,11 @@ static bool keep_said(struct args *a, const char *path, struct file_view *v, str
     return ok;
 }
 
-bool foreign_read(struct args *a, const char *path, const char *text, size_t len, const char *section, const char *from,
-                  const struct engine *typed, struct err *e)
+bool foreign_read_tree(struct args *a, const char *path, cJSON *root, const char *section, const char *from,
+                       const struct engine *typed, struct err *e)
 {
     static const struct read_target target = {set_as_typed, set_value, replace_list, NULL};
-    struct foreign f = {a, path};
-    cJSON *const root = notation_read(text, len, section, e);
+    struct foreign f = {.a = a, .path = path};
     struct settings_reader r = {.view = {.catalog = a->typed.options->catalog,
                                          .root = root,
                                          .find_option = find_option,
@@ -220,8 +276,17 @@ bool foreign_read(struct args *a, const char *path, const char *text, size_t len
                                 .to = &f,
                                 .vocab = args_name_vocab(a)};
     const bool ok =
-        root && unpack(&r.view, section, e) && read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
+        unpack(&r.view, &f, section, e) && read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
     cJSON_Delete(root);
+    cJSON_Delete(f.made);
+    cJSON_Delete(f.other);
     view_free(&r.view);
     return ok;
+}
+
+bool foreign_read(struct args *a, const char *path, const char *text, size_t len, const char *section, const char *from,
+                  const struct engine *typed, struct err *e)
+{
+    cJSON *const root = notation_read(text, len, section, e);
+    return root && foreign_read_tree(a, path, root, section, from, typed, e);
 }

@@ -4,6 +4,7 @@
 #define SAMPL_CLI_FOREIGN_H
 
 #include "cli/args.h"
+#include "json/json.h"
 
 // Sets the options of text[0..len), with a NUL behind it, of the file at `path`, which is no preset of sampl's.
 // section: of an ini; NULL: none is named. from: the program that --preset-from names; NULL: none. typed: the engine
@@ -11,5 +12,9 @@
 // with *e.
 bool foreign_read(struct args *a, const char *path, const char *text, size_t len, const char *section, const char *from,
                   const struct engine *typed, struct err *e);
+
+// The same for a tree as notation_read gives it, which is owned from here on.
+bool foreign_read_tree(struct args *a, const char *path, cJSON *root, const char *section, const char *from,
+                       const struct engine *typed, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/builder.h"
 #include "base/names.h"
+#include "cli/command_line.h"
 #include "cli/yaml.h"
 
 #include <ctype.h>
@@ -213,16 +214,32 @@ static const struct notation *notation_of(const char *text)
     return NULL;
 }
 
-bool notation_is_foreign(const char *text) { return notation_of(text); }
+// Returns true if a text may be a script. Settings that stand in one are found by the command that it has.
+static bool may_be_script(const char *text)
+{
+    const struct notation *const known = notation_of(text);
+    return (!known || known == &ini || !strncmp(text, "#!", 2)) && *first_line(text) != '[' && *first_line(text) != '-';
+}
+
+bool notation_is_foreign(const char *text)
+{
+    struct err ignored = {.status = STATUS_OK};
+    cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, &ignored) : NULL;
+    cJSON_Delete(command);
+    return command || notation_of(text);
+}
 
 bool notation_is_ini(const char *text) { return notation_of(text) == &ini; }
 
 static cJSON *read_tree(const char *text, size_t len, const char *section, struct err *e)
 {
     const struct notation *const known = notation_of(text), *const notation = known || !section ? known : &ini;
-    if (section && notation != &ini && notation != &json) {
-        err_set(e, STATUS_USAGE, "only an ini of llama.cpp's has sections such as '%.*s'", err_clip(section, 40),
-                section);
+    cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, e) : NULL;
+    if (command || e->status != STATUS_OK)
+        return command;
+    if (section && notation != &ini && notation != &json && notation != &yaml) {
+        err_set(e, STATUS_USAGE, "only an ini of llama.cpp's, a list and llama-swap's models have parts such as '%.*s'",
+                err_clip(section, 40), section);
         return NULL;
     }
     if (notation == &json)

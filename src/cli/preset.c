@@ -11,7 +11,7 @@
 #include "in/source.h"
 #include "out/message.h"
 #include "out/screen.h"
-#include "programs/program.h"
+#include "programs/llama.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -177,6 +177,37 @@ static bool suggest(const struct preset *p, const char *name, struct err *e)
     return hint_preset(name, name[len] && option_by_name(p->a->typed.options, name, len), &near, e);
 }
 
+// Returns true if the words have an option of llama.cpp that sampl lacks: they are a command line of its server.
+static bool has_llama_words(const struct preset *p)
+{
+    const struct options *const o = p->a->typed.options;
+    bool any = false;
+    for (size_t i = 0; i < p->words.n && *p->words.word[0] == '-'; i++) {
+        const char *const word = p->words.word[i], *const name = word + strspn(word, "-");
+        const bool dash = *word == '-', two = dash && word[1] == '-';
+        const size_t len = strcspn(name, "=");
+        const bool own = two ? option_by_name(o, name, len) != NULL
+                             : option_by_brief(o, name, len) || (*name && option_by_brief(o, name, 1));
+        any = any || (dash && !own && llama_option(name) < LLAMA_OPTIONS);
+    }
+    return any;
+}
+
+// Reads the words as a command line of llama-server. False with *e.
+static bool read_llama_words(struct preset *p, struct err *e)
+{
+    cJSON *const root = cJSON_CreateObject(), *const command = cJSON_AddArrayToObject(root, "command");
+    bool ok =
+        cJSON_AddItemToArray(command, cJSON_CreateString("llama-server")) && cJSON_AddNumberToObject(root, "more", 0.0);
+    for (size_t i = 0; ok && i < p->words.n; i++)
+        ok = cJSON_AddItemToArray(command, cJSON_CreateString(p->words.word[i]));
+    p->words.n = 0;
+    if (ok)
+        return foreign_read_tree(p->a, p->path, root, NULL, p->from, p->engine, e);
+    cJSON_Delete(root);
+    return err_from_fault(e, fault_memory());
+}
+
 bool preset_read(struct preset *p, const char *name, struct err *e)
 {
     char path[PATH_MAX], *text;
@@ -205,7 +236,7 @@ bool preset_read(struct preset *p, const char *name, struct err *e)
     else if (ok && p->from && !text[mark + strspn(text + mark, " \t\r\n")])
         ok = err_set(e, STATUS_USAGE, "--preset-from: the file is empty");
     else if (ok)
-        ok = words_split(text + mark, &p->words, e);
+        ok = words_split(text + mark, &p->words, e) && (!has_llama_words(p) || read_llama_words(p, e));
     return ok || err_prefix(e, "--preset: %s", path);
 }
 

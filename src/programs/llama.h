@@ -5,6 +5,8 @@
 
 #include "programs/program.h"
 
+#include <string.h>
+
 // clang-format off
 // Members that do not bear on the choice of a token: of requests, and settings that replies repeat.
 #define LLAMA_OTHERS \
@@ -34,6 +36,36 @@
     {"reasoning_budget_end_tags", "reasoning-end", FIELD_TAGS}, \
     {"reasoning_budget_message", "reasoning-budget-message", FIELD_TEXT}
 // clang-format on
+
+// An option of llama.cpp.
+struct llama_option {
+    const char *names, *negative; // without dashes, separated by spaces, and the variables
+    bool valued;
+};
+
+enum llama_option_count {
+#define OPTION(names, negative, valued) 1 +
+    LLAMA_OPTIONS =
+#include "programs/llama_options.def"
+        0
+#undef OPTION
+};
+
+extern const struct llama_option llama_options[LLAMA_OPTIONS];
+
+static inline bool llama_has_name(const char *names, const char *key)
+{
+    return name_find(names, NAME_EXACT, key, strlen(key)) >= 0;
+}
+
+// Returns the index of the option of a name; LLAMA_OPTIONS: there is none.
+size_t llama_option(const char *name);
+
+// Returns the option of sampl that one of the names stands for; "": presets have no such option. NULL: there is none.
+const char *llama_own_option(const struct file_view *v, const char *names);
+
+// Sets an option of sampl to a value, as llama.cpp reads it. key: as messages name the option.
+void llama_apply_value(struct file_view *v, const char *option, const char *key, const char *value);
 
 // Refuses a request, v->settings, whose members that do not choose a token are not as llama-server wants them.
 void llama_check_request(struct file_view *v, bool chat);
