@@ -399,12 +399,12 @@ static bool write_tag(const struct chain_text *t, const char *before, const char
     builder_string(t->text, before);
     bool ok = write_string(t, option, text.text, text.len);
     builder_byte(&text, '\0');
-    ok = ok && (!text.failed || err_from_fault(t->e, fault_memory())) &&
-         recipes_split_text(t->r->of, option, text.text, false, &ids, t->e) &&
-         ((ids.n == tag->n && (!ids.n || !memcmp(ids.id, tag->id, ids.n * sizeof *ids.id))) ||
-          err_set(t->e, STATUS_USAGE,
-                  "--print-chain: llama-server has only texts for --%s, and other tokens spell '%.*s'", option,
-                  err_clip(text.text, 40), text.text));
+    ok =
+        ok && (!text.failed || err_from_fault(t->e, fault_memory())) &&
+        recipes_split_text(t->r->of, option, text.text, false, &ids, t->e) &&
+        ((ids.n == tag->n && (!ids.n || !memcmp(ids.id, tag->id, ids.n * sizeof *ids.id))) ||
+         err_set(t->e, STATUS_USAGE, "--print-chain: llama-server takes --%s as text, and makes other tokens of '%.*s'",
+                 option, err_clip(text.text, 40), text.text));
     free(ids.id);
     builder_free(&text);
     return ok;

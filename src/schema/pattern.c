@@ -350,7 +350,7 @@ uint32_t pattern_expr(struct convert *c, const cJSON *pattern)
     case INVALID:
         return schema_fail_late(c, pattern, "%s: not a pattern at '%s'", p.start);
     case TOO_MANY:
-        return schema_fail_late(c, pattern, "%s asks for too many", NULL);
+        return schema_fail_late(c, pattern, "%s asks for more repetitions than llama.cpp allows", NULL);
     }
     return EXPR_NOTHING;
 }

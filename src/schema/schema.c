@@ -18,7 +18,8 @@ static bool counts_of(struct convert *c, const cJSON *schema, const char *least,
     if (*min > *max)
         schema_fail_late(c, schema, "%s: no value satisfies it", NULL);
     else if (*min > most)
-        schema_fail_late(c, schema_member(c, schema, least), "%s asks for too many", NULL);
+        schema_fail_late(c, schema_member(c, schema, least), "%s asks for more repetitions than llama.cpp allows",
+                         NULL);
     else if (*max > most)
         *max = EXPR_UNBOUNDED;
     return *min <= *max && *min <= most;
