@@ -345,13 +345,10 @@ static void complete_place(struct input *in, struct input_row *r, unsigned how, 
     if (r->seq && !p->named)
         p->drawn = base > in->first ? base - in->first : 0;
     p->before = p->first > in->first ? p->first - in->first : 0;
-    shown = shown && !r->in_prompt;
-    p->use = shown                                   ? ROW_SHOWN
-             : r->in_prompt || r->number < in->first ? ROW_LEFT_OUT
-             : how & READ_UNSEEN                     ? ROW_UNSEEN
-                                                     : ROW_PASSED;
+    if (p->use != ROW_PROMPT)
+        p->use = shown ? ROW_SHOWN : r->number < in->first ? ROW_EARLIER : how & READ_UNSEEN ? ROW_UNSEEN : ROW_PASSED;
     r->index = in->shown;
-    in->shown += shown;
+    in->shown += p->use == ROW_SHOWN;
     assert(p->first <= r->number && in->behind <= r->number);
     if (p->named) {
         const struct row_range *const at = &in->part.range[in->at];
@@ -371,7 +368,7 @@ static bool note_row(struct input *in, struct input_row *r, struct err *e)
     struct err late;
     const bool noted = notes_read(&in->notes, r, row.bad ? &late : e);
     if (r->seq != row.seq) { // the notes name a sequence
-        r->place = (struct place){0};
+        r->place = (struct place){.use = r->place.use};
         r->fresh = false;
     }
     if (row.bad || noted)

@@ -52,14 +52,19 @@ enum row_use {
     ROW_SHOWN,
     ROW_UNSEEN,  // sampled for the rows behind it, and not shown
     ROW_PASSED,  // a row of the run that is not sampled, as the rows behind it do not need that
-    ROW_LEFT_OUT // before the first row of the run, or of the prompt
+    ROW_EARLIER, // before the first row of the run
+    ROW_PROMPT   // of the prompt, as the row says: no token is chosen from it
 };
 
 // Returns whether a row of this use is sampled.
 static inline bool row_is_sampled(enum row_use use) { return use == ROW_SHOWN || use == ROW_UNSEEN; }
 
+// Returns true if a row of this use is no row of the run.
+static inline bool row_is_left_out(enum row_use use) { return use == ROW_EARLIER || use == ROW_PROMPT; }
+
 // Where a row stands: its sequence, and the rows before it. A format that knows sequences sets `first`, and if it names
-// them also `named` and `sequence`. input_next sets the rest. Rows have their numbers over all files of the whole run.
+// them also `named` and `sequence`; the notes of a row may set `use` to ROW_PROMPT. input_next sets the other members.
+// Rows have their numbers over all files of the whole run.
 //
 // Example: a kld file has chunks of three rows, 0 to 2, 3 to 5 and 6 to 8. With --accept recorded --first 1 --rows
 // 2,4,5 the input returns these rows. The run has the rows from 1 on.
@@ -124,7 +129,6 @@ struct input_row {
     int64_t forced;             // the token to accept after the row, or -1
     int64_t position;           // of the row in its sequence, prompt included, from 0; -1: the row does not say
     bool ends;                  // the row is the last of its sequence
-    bool in_prompt;             // no token is chosen from the row: the run leaves it out
     const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 
@@ -178,8 +182,9 @@ static inline bool input_bad_row(struct input_row *r, size_t width, const struct
 // Returns true if rows of the input may have params, and this row carries more than its numbers.
 static inline bool input_says_more(const struct input_row *r)
 {
-    return r->may_change && (r->seq || r->params || r->prompt.id || r->forced >= 0 || r->recorded >= 0 || r->before.n ||
-                             r->fresh || r->place.named || r->ends || r->in_prompt || r->facts & ROW_TEXTS);
+    return r->may_change &&
+           (r->seq || r->params || r->prompt.id || r->forced >= 0 || r->recorded >= 0 || r->before.n || r->fresh ||
+            r->place.named || r->ends || r->place.use == ROW_PROMPT || r->facts & ROW_TEXTS);
 }
 
 // The size of the vocabulary as far as it is known before the rows: --n-vocab, else the vocabulary's; 0: unknown.

@@ -112,7 +112,7 @@ static bool name_listed_row(const struct json_lists *lists, struct row_notes *no
     r->seq = lists->name;
     r->fresh = !lists->next;
     r->length = lists->n;
-    r->place = (struct place){true, lists->objects - 1, r->number - lists->next};
+    r->place = (struct place){true, lists->objects - 1, r->number - lists->next, .use = r->place.use};
     return true;
 }
 

@@ -65,7 +65,7 @@ bool row_notes_others(struct row_notes *n, cJSON *object, const char *text, size
     r->position = json_id(position);
     if (position && r->position < 0)
         return err_set(e, STATUS_DATA, "\"position\" is not a whole number from 0 to 2147483647");
-    r->in_prompt = cJSON_IsFalse(sample);
+    r->place.use = cJSON_IsFalse(sample) ? ROW_PROMPT : ROW_SHOWN;
     if (sample && !cJSON_IsBool(sample))
         return err_set(e, STATUS_DATA, "\"sample\" is not true or false");
     r->params = cJSON_IsNull(params) ? NULL : params;

@@ -35,6 +35,33 @@
     {"reasoning_budget_end_tag", "reasoning-end", FIELD_TAGS}, \
     {"reasoning_budget_end_tags", "reasoning-end", FIELD_TAGS}, \
     {"reasoning_budget_message", "reasoning-budget-message", FIELD_TEXT}
+
+// Names that presets of many programs have for parameters of samplers.
+#define PRESET_FIELDS \
+    {"temp temperature", "temp", OFF_AT(1)}, \
+    {"top_k topKSampling", "top-k"}, \
+    {"top_p topPSampling", "top-p"}, \
+    {"min_p minPSampling", "min-p"}, \
+    {"typical_p typical typ_p locallyTypicalSampling", "typical"}, \
+    {"rep_pen rep_penalty repetition_penalty repeat_penalty repeatPenalty penalty_repeat", "repeat-penalty", \
+     OFF_AT(1)}, \
+    {"rep_pen_range repetition_penalty_range repeat_last_n penalty_last_n", "repeat-last-n"}, \
+    {"freq_pen frequency_penalty frequencyPenalty", "frequency-penalty", OFF_AT(0)}, \
+    {"presence_pen presence_penalty presencePenalty", "presence-penalty", OFF_AT(0)}, \
+    {"nsigma top_n_sigma", "top-nsigma"}, \
+    {"xtcProbability", "xtc-probability", OFF_UP_TO(0)}, \
+    {"xtcThreshold", "xtc-threshold"}, \
+    {"mirostat mirostat_mode", "mirostat", OFF_AT(0)}, \
+    {"mirostat_tau", "mirostat-ent"}, \
+    {"mirostat_eta", "mirostat-lr"}, \
+    {"dynatemp_exponent", "dynatemp-exp"}, \
+    {"adaptive_target", "adaptive-target", OFF_UP_TO(0)}, \
+    {"tfs tfs_z tailFreeSampling", "tfs"}, \
+    {"smoothing_curve", "smoothing-curve"}, \
+    {"no_repeat_ngram_size", "no-repeat-ngram"}, \
+    {"encoder_rep_pen encoder_repetition_penalty", "encoder-repeat-penalty"}, \
+    {"rep_pen_slope", "repeat-penalty-slope", OFF_AT(1)}, \
+    {"min_tokens min_new_tokens", "min-tokens", OFF_UP_TO(0)}
 // clang-format on
 
 // An option of llama.cpp.

@@ -131,7 +131,7 @@ static bool reads_file(const struct input_config *c)
 static bool history_is_chosen(unsigned *noted, const struct seen *s)
 {
     const unsigned bit = 1u << HISTORY_CHOSEN;
-    if (s->row->seq || s->row->place.use == ROW_LEFT_OUT)
+    if (s->row->seq || row_is_left_out(s->row->place.use))
         return false;
     if (s->row->fresh)
         *noted &= ~bit;

@@ -282,7 +282,7 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
 {
     struct sessions *const s = &w->sessions[variant];
     struct session *const q = sessions_find(s, row->seq, &res->e);
-    const bool left_out = row->place.use == ROW_LEFT_OUT, here = chosen == SAMPLED_HERE;
+    const bool left_out = row_is_left_out(row->place.use), here = chosen == SAMPLED_HERE;
     int64_t token = -1;
     res->ok = res->bad = false;
     if (!q)
