@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Recomputes with numpy what `sampl --audit` measures of each row: the chain's id, match, inside, margin, below and prob, for ten kinds of
-# chains, with histories. The stages come from vectors/port.py; the measures are written from trace/audit.h. usage: audit.py SAMPL COUNT SEED
+# chains, with histories, masked tokens, and rows whose parameters change the chain. The stages come from vectors/port.py; the measures are
+# written from trace/audit.h. usage: audit.py SAMPL COUNT SEED
 import copy
 import json
 import math
@@ -99,6 +100,8 @@ def audited(engine, stages, a, s, x, prompt, claimed):
     kept = kept_list.id[np.isfinite(kept_list.x)].tolist()
     inside = claimed in kept
     if greedy:
+        if engine is None:
+            s.generator('dist').f64()  # dist draws from the one token, too
         best = int(np.argmax(np.where(np.isfinite(kept_list.x), kept_list.x, -INF)))
         chosen, prob = int(kept_list.id[best]), None
         margin = handed[1] * (float(kept_list.x[best]) - float(kept_list.x[kept_list.id == claimed][0])) if inside else None
@@ -159,6 +162,23 @@ CHAINS = {
 }
 
 
+def changes(engine, count, r):
+    """Parameters that rows change, by row: the chain is another one from there on."""
+    def change():
+        key = r.choice(['temperature'] if engine else ['temperature', 'top_k', 'top_p', 'min_p'])
+        value = {'temperature': float(r.choice([0, .5, .8, 1.2])), 'top_k': int(r.choice([0, 1, 5, 30])), 'top_p': float(r.choice([.7, .9, 1])),
+                 'min_p': float(r.choice([0, .05, .2]))}
+        return {str(key): value[key]}
+    return {int(i): change() for i in r.choice(count, max(1, count // 8), replace=False)}
+
+
+def write_json(path, rows, params):
+    with open(path, 'w', encoding='ascii') as to:
+        for i, row in enumerate(rows):
+            numbers = [float(x) if np.isfinite(x) else None for x in row]
+            to.write(json.dumps({'logits': numbers} | ({'params': params[i]} if i in params else {})) + '\n')
+
+
 def check(sampl, name, count, r):
     engine, stages, given, words = CHAINS[name]
     a = port.DEFAULTS | {'repeat': 1} | given
@@ -169,19 +189,25 @@ def check(sampl, name, count, r):
     masked = r.random(rows.shape) < r.choice([0, .1])  # one chain in two has rows with masked tokens
     rows[masked] = moved[masked] = -INF
     options = [*words.split(), '-n', str(n), '-s', str(seed), '--prompt-tokens', ','.join(map(str, prompt))]
+    params = changes(engine, count, r) if r.random() < .5 else {}
     with tempfile.TemporaryDirectory() as folder:
         for file, x in (('rows.f32', rows), ('moved.f32', moved)):
             x.tofile(f'{folder}/{file}')
+        if params:
+            write_json(f'{folder}/rows.json', rows, params)
+            write_json(f'{folder}/moved.json', moved, params)
+        kind = 'json' if params else 'f32'
         run = lambda *more: subprocess.run([sampl, *options, *more], check=True, capture_output=True, text=True).stdout  # noqa: E731
-        claimed = [int(t) for t in run(f'{folder}/moved.f32').split()]
+        claimed = [int(t) for t in run(f'{folder}/moved.{kind}').split()]
         for i in r.choice(count, max(1, count // 10), replace=False):
             claimed[i] = int(r.integers(n))
-        out = run('--audit', ','.join(map(str, claimed)), '-O', 'json', f'{folder}/rows.f32').splitlines()
+        out = run('--audit', ','.join(map(str, claimed)), '-O', 'json', f'{folder}/rows.{kind}').splitlines()
     records, summary = [json.loads(line) for line in out[:-1]], json.loads(out[-1])
     assert len(records) == count, (name, len(records))
     s = port.Sequence(a | {'seed': seed}, prompt)
     kinds = {'match': 0, 'inside': 0, 'outside': 0}
     for i, got in enumerate(records):
+        a |= params.get(i, {})
         s.cut = False
         want = audited(engine, stages or port.ENGINES[engine][0] * (a['temperature'] != 0), a, s, rows[i], prompt, claimed[i])
         for key, value in want.items():
