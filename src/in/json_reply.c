@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "in/json_reply.h"
 
+#include "base/names.h"
 #include "in/reply_arrays.h"
 #include "in/reply_inside.h"
 #include "in/reply_stream.h"
@@ -119,6 +120,35 @@ static bool check_server_error(const cJSON *root, bool marked, struct err *e)
 
 // ---- the positions of a reply
 
+// Returns whether the arrays of these rows include a member.
+static bool is_read(const struct reply_shape *k, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *const names[] = {k[i].tokens, k[i].lists, k[i].numbers};
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++)
+            if (names[j] && name_find(names[j], NAME_EXACT, name, strlen(name)) >= 0)
+                return true;
+    }
+    return false;
+}
+
+// Returns whether the object that has the arrays of rows k[0..n) has tokens with numbers in another array, too.
+static bool has_unread(const struct reply_shape *k, size_t n, const cJSON *object)
+{
+    const char *within = NULL;
+    const cJSON *member;
+    for (size_t i = 0; i < n && !within; i++)
+        within = k[i].within;
+    const cJSON *const holder = reply_path(object, within);
+    cJSON_ArrayForEach(member, holder)
+    {
+        if (cJSON_IsArray(member) && cJSON_IsObject(member->child) && member->string &&
+            reply_named(member->child, reply_names.number) && !is_read(k, n, member->string))
+            return true;
+    }
+    return false;
+}
+
 // Adds the positions of rows k[0..n) in one object of their `each`. KoboldCpp writes the output in both shapes of
 // OpenAI's API.
 static bool add_object(struct json_reply *reply, const struct reply_shape *k, size_t n, bool bare, const cJSON *object,
@@ -131,6 +161,8 @@ static bool add_object(struct json_reply *reply, const struct reply_shape *k, si
             return false;
         output = output || (k[i].part != PART_PROMPT && reply->n > before);
     }
+    if (!bare && has_unread(k, n, object))
+        reply->facts |= ROW_UNREAD;
     return true;
 }
 

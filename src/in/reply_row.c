@@ -129,7 +129,7 @@ static bool check_list(const struct json_reply *reply, const struct input_config
 {
     if (p->list)
         return true;
-    if (reply->listed && chosen->logit > -INFINITY)
+    if (reply->listed)
         return err_set(e, STATUS_DATA,
                        "position %zu of the reply has no list of tokens, as others have: a server that drafts tokens "
                        "lists none for those that it accepts from the draft",
@@ -159,7 +159,8 @@ static bool is_no_name(const char *text) { return text && (!*text || strstr(text
 // Finds the chosen token in the list, and gives it the chosen token's id if it has none. Appends a chosen token that is
 // missing but has a logit. Returns the token's index; the length of the list if it is missing and has no logit. Several
 // tokens may have the same text, such as parts of a character; then the one with the chosen token's logit is preferred.
-// Adds ROW_TWO_NUMBERS to *facts if the list has the chosen token with two numbers.
+// Adds ROW_TWO_NUMBERS to *facts if the list has the chosen token with two numbers, ROW_OTHER_NUMBER if it has another
+// one than the chosen token, which may be one after sampling.
 //
 // A text without characters, or with U+FFFD, is that of several tokens. In an object keyed by text one of them hides
 // the others: if its number is not that of the chosen token, it is another token.
@@ -178,6 +179,8 @@ static size_t merge_chosen(struct json_reply *reply, const struct reply_token *c
             continue;
         at = sure || at == n ? i : at;
     }
+    if (at < n && known && fabsf(token[at].logit - chosen->logit) > 1e-5f * fmaxf(1.0f, fabsf(chosen->logit)))
+        *facts |= ROW_OTHER_NUMBER;
     if (at == n && known)
         token[reply->n_tokens++] = *chosen;
     else if (at < n && token[at].id < 0)

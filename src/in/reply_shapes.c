@@ -58,7 +58,7 @@ const struct reply_shape reply_shapes[] = {
     {OPENAI(request_prompt), .part = PART_PROMPT, .form = TOKEN_ID, .each = ".",
      .lists = "prompt_logprobs nvext.prompt_logprobs", .ids = "prompt_token_ids nvext.prompt_token_ids"},
     {CHOICES(request_prompt), PROMPT, .form = TOKEN_ID, .lists = "prompt_logprobs"},
-    {CHOICES(request_chat), .part = PART_ASIDE, .within = "logprobs", .tokens = "reasoning_content reasoning"},
+    {CHOICES(request_chat), .part = PART_ASIDE, .within = "logprobs", .tokens = "reasoning_content reasoning thinking"},
     {CHOICES(request_chat), .within = "logprobs", .tokens = "content", .ids = "token_ids nvext.completion_token_ids"},
     {CHOICES(request_chat), .part = PART_ASIDE, .within = "logprobs", .tokens = "refusal"},
     {CHOICES(request_chat), .tokens = "logprobs", .ids = "token_ids"},

@@ -173,6 +173,9 @@ static const struct {
     {ROW_PROBABILITIES, "%s: row %" PRIu64 " lists log-probabilities from 0 to 1, which are read as probabilities"},
     {ROW_CHOSEN_IDS,
      "%s: row %" PRIu64 " lists tokens that the request named (logprob_token_ids), not the likeliest ones"},
+    {ROW_OTHER_NUMBER,
+     "%s: row %" PRIu64 " gives the chosen token another number than its list has; that of the list is used"},
+    {ROW_UNREAD, "%s: row %" PRIu64 " is of a reply with other tokens beside its output, which are not used"},
     {ROW_PROMPT_NUMBERS, "%s: row %" PRIu64 " is of a reply whose prompt has log-probabilities that are not used"},
 };
 enum { N_FACTS = sizeof fact_messages / sizeof *fact_messages };
