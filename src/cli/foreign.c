@@ -35,17 +35,17 @@ static bool set_value(void *to, size_t number, double x, const char *spelt, stru
     return value_check(p, x, spelt, &t->value[number], e);
 }
 
-// Gives a list of the chain, which replaces what stood before.
+// Gives a list of the chain.
 static struct list *replace_list(void *to, enum list_kind kind, const char *key, struct err *e)
 {
     struct foreign *const f = to;
     struct list *const list = &f->a->typed.settings.list[kind];
     const char *const option = kind == LIST_GENERATION ? NULL : list_options[kind] + strlen("--");
-    (void)key;
     (void)e;
     if (kind != LIST_GENERATION) // which has no option
         args_give(f->a, option_by_name(f->a->typed.options, option, strlen(option)), f->path);
-    list_begin(list, kind == LIST_GENERATION ? "generation_prompt" : list_options[kind]);
+    if (key || !list->name)
+        list_begin(list, kind == LIST_GENERATION ? "generation_prompt" : list_options[kind]);
     return list;
 }
 

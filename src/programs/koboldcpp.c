@@ -125,7 +125,7 @@ static void finish(struct file_view *v)
 const struct program program_koboldcpp = {
     .name = "KoboldCpp",
     .reads = "request",
-    .as_of = "1.113, 2026",
+    .as_of = "1.113",
     .source = "gpttype_adapter.cpp, koboldcpp.py",
     .marks = {{"sampler_order"}, {"rep_pen", "typical"}},
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern",

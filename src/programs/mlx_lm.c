@@ -37,7 +37,7 @@ static bool read_key(struct file_view *v, const cJSON *item)
 const struct program program_mlx_lm = {
     .name = "mlx_lm",
     .reads = "request",
-    .as_of = "2026-08",
+    .as_of = "0.32.0, 2026-08",
     .source = "mlx_lm/server.py",
     .engines = {&mlx},
     .runs = &mlx,

@@ -56,7 +56,7 @@ static void finish(struct file_view *v)
 const struct program program_sglang = {
     .name = "SGLang",
     .reads = "request",
-    .as_of = "2026-08",
+    .as_of = "d315eb72, 2026-08",
     .source = "python/sglang/srt/sampling/sampling_params.py",
     .engines = {&sglang},
     .runs = &sglang,

@@ -78,6 +78,22 @@ static void add_completed(struct file_view *v, const cJSON *list)
     view_chain(v, "adaptive_p");
 }
 
+// Notes the orders of the samplers that are for other backends than llama.cpp.
+static void note_orders(struct file_view *v)
+{
+    static const char *const orders[][2] = {{"sampler_order", "KoboldCpp"},
+                                            {"sampler_priority", "text-generation-webui"},
+                                            {"samplers_priorities", "Aphrodite"}};
+    struct builder note = {0};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (view_is_on(json_member(v->settings, orders[i][0])))
+            builder_format(&note, "%s%s is the order for %s", note.len ? ", " : "", orders[i][0], orders[i][1]);
+    if (note.text && !v->engine->options)
+        view_note(v, note.text);
+    v->note.failed = v->note.failed || note.failed;
+    builder_free(&note);
+}
+
 static void finish(struct file_view *v)
 {
     view_dynamic_temp(v, "dynatemp", "min_temp", "max_temp");
@@ -91,6 +107,7 @@ static void finish(struct file_view *v)
     }
     if (has_key(v->settings, "samplers"))
         view_note_idle(v);
+    note_orders(v);
 }
 
 const struct program program_sillytavern = {

@@ -74,7 +74,7 @@ static void finish(struct file_view *v)
 const struct program program_vllm = {
     .name = "vLLM",
     .reads = "request",
-    .as_of = "2026-08",
+    .as_of = "0055b8bf, 2026-08",
     .source = "vllm/sampling_params.py",
     .engines = {&vllm, &vllm_v2},
     .runs = &vllm,

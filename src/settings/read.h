@@ -16,7 +16,8 @@ struct read_target {
     // messages show it.
     bool (*value)(void *to, size_t number, double x, const char *spelt, struct err *e);
 
-    // Returns the list of a kind, to which the reader adds entries. key: the member of the object.
+    // Returns the list of a kind, to which the reader adds entries. key: the member of the object, whose entries
+    // replace those before; NULL: they are added to them, which only files of other programs do.
     struct list *(*list)(void *to, enum list_kind kind, const char *key, struct err *e);
 
     // Refuses a key whose option the target does not take. NULL: it takes all.

@@ -31,27 +31,27 @@ struct read_bias {
     const cJSON *token, *amount; // NULL: the entry has none. The key of an entry is a string
 };
 
-// Adds the bias of a token as the option has it, ID+BIAS or "TEXT"+BIAS. Without an amount, or with one that is false
-// or null, the token is banned.
+// Adds the bias of a token id, or of the tokens that the model's tokenizer makes of a text. Without an amount, or with
+// one that is false or null, the token is banned.
 static bool add_typed_bias(const struct settings_reader *r, const struct read_bias *b)
 {
-    double id, x;
+    double id, x = 0.0;
     const bool number = view_is_number(b->token, &id);
     const char *const text = b->amount && b->amount->valuestring ? b->amount->valuestring : "-inf";
     if ((number ? id != trunc(id) || id < 0.0 || id > INT32_MAX
                 : !cJSON_IsString(b->token) || !*b->token->valuestring) ||
         (view_is_on(b->amount) && !view_is_number(b->amount, &x)))
         return read_wrong(r, b->item, "a list of token ids and biases");
-    struct builder typed = {0};
-    if (number) {
-        builder_format(&typed, "%.0f", id);
-    } else {
-        builder_byte(&typed, '"');
-        for (const char *at = b->token->valuestring; *at; at++) // the option resolves escapes
-            builder_format(&typed, *at == '\\' ? "\\%c" : "%c", *at);
-        builder_byte(&typed, '"');
+    if (!number) {
+        struct list *const list = r->target->list(r->to, LIST_BIASES, NULL, r->view.e);
+        const bool ban = !b->amount || !b->amount->valuestring;
+        if (list)
+            list_add_text(list, ENTRY_TEXT, b->token->valuestring, strlen(b->token->valuestring),
+                          ban ? -INFINITY : (float)x);
+        return list;
     }
-    builder_format(&typed, "%s%s", *text == '-' || *text == '+' ? "" : "+", text);
+    struct builder typed = {0};
+    builder_format(&typed, "%.0f%s%s", id, *text == '-' || *text == '+' ? "" : "+", text);
     const bool ok = typed.failed ? err_from_fault(r->view.e, fault_memory()) : read_option(r, "logit-bias", typed.text);
     builder_free(&typed);
     return ok;
