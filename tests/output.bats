@@ -43,8 +43,8 @@ only_file() {
 
 @test "numbers have the fewest digits that read back to them: f64 in statistics, f32 elsewhere" {
     need_numpy
+    # shellcheck disable=SC2086
     for chain in '' '--temp 1.3 --xtc-probability 0.5' '--mirostat 2' '--temp 0.02 --top-k 0'; do
-        # shellcheck disable=SC2086
         for record in '' --dump-probs=5 --trace=2 '--emit stats' '--emit score' '--emit probs' '--emit logits'; do
             austen $chain --accept "@$ROOT/samples/austen.tokens" --rows :6 $record -O json
             sampl -s 1 $chain $record --rows :1 --accept 559 -O json "$ROOT/samples/reply.json" 2>/dev/null || [ "$record" = '--emit logits' ] || [ "$record" = '--emit probs' ]

@@ -253,10 +253,10 @@ bool means_of_accepted(const char *columns)
         all = false;
         for (size_t k = 0; k < SOURCES && !all; k++) {
             const struct table_source *const s = &sources[k];
-            const size_t own = s->name ? strlen(s->name) : SIZE_MAX;
+            const size_t own = s->name ? strlen(s->name) : 0;
             const bool accepted = s->kind == NLL || s->kind == LOST || s->kind == UNLISTED || s->kind == ROWS ||
                                   (s->kind == STATISTIC && s->at == STAT_EPS_NLL);
-            all = accepted && own <= len && !memcmp(at, s->name, own) && (own == len || at[own] == '_');
+            all = accepted && s->name && own <= len && !memcmp(at, s->name, own) && (own == len || at[own] == '_');
         }
         if (!at[len])
             break;
