@@ -30,8 +30,13 @@ def repetition():
     return '{%d,%d}' % (low, low + pick([0, 1, 2, 9, 40, 45, 60, 1000, 1990, 2000, 5000]))
 
 
+TOKENS = ['<s>', '</s>', '!<s>', '<unk>', '< the>', '!< was>', '< zebra>', '<the>', '<>', '<a b>', '<é>', '<\\n>', '<[5>', '<5>', '<[05]>', '<[ 5]>', '<[4095]>', '<[4096]>', '! <s>', '<s']
+
+
 def item(depth, names):
     kind = rng.random()
+    if kind < .04:
+        return pick(TOKENS)
     if depth and kind < .35:
         return '(' + alternatives(depth - 1, names) + ')'
     if kind < .5:
@@ -56,6 +61,9 @@ def alternatives(depth, names):
 def grammar():
     names = ['root', 'x', 'y-1', 'z9'][:pick([1, 2, 3, 4])]
     text = '\n'.join('%s ::= %s' % (name, alternatives(pick([0, 1, 2, 3]), pick([names, names[1:] or names, ['"q"']]))) for name in names)
+    if rng.random() < .03:
+        levels = pick([10, 31, 32, 33, 64, 65, 100, 101, 256, 257, 400, 401, 1000, 2000])
+        text = 'root ::= %s"a"%s' % ('(' * levels, (')' + pick(['', '', '?', '*'])) * (levels - (rng.random() < .1)))
     if rng.random() < .05:
         at = rng.randrange(len(text))
         text = text[:at] + pick(['(', ')', '"', '|', '\\', ']', '{', '\n', '_', '']) + text[at + 1:]
