@@ -115,6 +115,7 @@ static const struct {
     {"Jan", "embedding", "model_path", "it has no settings of samplers"},
     {"GPT4All", "filename", "promptTemplate", "it has no settings of samplers but those of the application"},
     {"GPT4All", "filename", "ramrequired", "it has no settings of samplers but those of the application"},
+    {"NovelAI", "phrase_rep_pen", NULL, "its samplers and their order are those of its service"},
     {"Continue", "schema", "models", "copy the defaultCompletionOptions of a model into an object of their own"},
 };
 

@@ -45,7 +45,7 @@ static const struct field_row fields[] = {
 
 extern const struct program program_text_generation_webui;
 
-// YAML is its preset if a key sets something.
+// YAML is its preset if a key sets something; a seed alone has many a file.
 static bool find_settings(struct file_view *v)
 {
     const cJSON *const tree = json_member(v->root, "yaml");
@@ -54,7 +54,7 @@ static bool find_settings(struct file_view *v)
         size_t number;
         const struct field_row *const f =
             program_field(&program_text_generation_webui, v->catalog, item->string, &number);
-        sets = sets || (f && !field_is_other(f)) || !strcmp(item->string, "sampler_priority");
+        sets = sets || (f && !field_is_other(f) && f->form != FIELD_SEED) || !strcmp(item->string, "sampler_priority");
     }
     if (sets)
         v->settings = tree;
@@ -124,7 +124,10 @@ const struct program program_text_generation_webui = {
     .source = "modules/sampler_hijack.py, modules/llama_cpp_server.py",
     .find = find_settings,
     .marks_text = "YAML with a key for sampling",
-    .marks = {{"truncation_length", "repetition_penalty_range"}, {"auto_max_new_tokens"}, {"instruction_template"}},
+    .marks = {{"truncation_length", "repetition_penalty_range"},
+              {"auto_max_new_tokens"},
+              {"instruction_template", "messages"},
+              {"instruction_template", "temperature"}},
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp TabbyAPI",
     .fields = fields,
     .any_case = true,
