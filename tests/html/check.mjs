@@ -580,7 +580,7 @@ check("on paper: no buttons, every row of the table, and nothing cut off", async
 check("partial: the page says what lies outside of the list", async () => {
   const page = await open(make("partial", "samples/reply.json"));
   const [first] = run("-s", "1", "-O", "json", "--dump-probs=1", "samples/reply.json").split("\n").map((line) => line && JSON.parse(line));
-  assert.equal(await text(page, "#row tfoot tr:first-child"), `unlisted tokens${four(first.rest)}unknown`);
+  assert.equal(await text(page, "#row tfoot tr:first-child"), `unlisted tokens${four(first.rest)}depends on them`);
   assert.ok((await text(page, "#row .note")).includes("The full row can give another result"));
   // The entropy of a row whose rest is not known is not computed.
   assert.equal((await texts(page, "#row tfoot tr:last-child td"))[0], "–");

@@ -25,6 +25,8 @@ const footLine = (label, ...cells) => make("tr", {}, make("th", { scope: "row" }
 
 // ---- one chain
 
+// What a stage does to the unlisted tokens of a row, in words.
+const EFFECTS = { gone: "removed", unknown: "depends on them" };
 const stageTable = (row) => {
   const { followed } = row, enabled = row.stages;
   const steps = [0, ...enabled.map((s) => s.place)];
@@ -51,7 +53,7 @@ const stageTable = (row) => {
       ...steps.map((_, i) => others[i] > 0 ? barCell(rest[i], most) : make("td"))));
   const foot = [
     ...(row.rest === undefined ? [] : [footLine("unlisted tokens", numberCell(row.rest, prob),
-      ...enabled.map((s) => make("td", {}, s.rest === "gone" ? "removed" : s.rest || "")))]),
+      ...enabled.map((s) => make("td", {}, EFFECTS[s.rest] || s.rest || "")))]),
     footLine("kept", ...kept.map((n) => numberCell(n, whole))),
     footLine("mass kept", make("td"), ...enabled.map((s) => numberCell(s.mass, prob))),
     footLine("entropy", ...[entropyBefore(row), ...enabled.map((s) => s.entropy)].map((x) => numberCell(x, fixed(3))))];
