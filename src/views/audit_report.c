@@ -72,9 +72,10 @@ void audit_summary_text(const struct audit *v, const struct audit_summary *s)
                    100.0 * run->chance / (double)run->known, run->outside);
     builder_format(b, "mean margin %.2g logits, each at most %g\n", s->margin.mean, run->clip);
     if (run->unknown)
-        builder_format(b, "%" PRIu64 " more rows are lists that do not decide the outcome\n", run->unknown);
+        builder_format(b, "%" PRIu64 " more %s not decide the outcome\n", run->unknown,
+                       run->unknown == 1 ? "row is a list that does" : "rows are lists that do");
     if (run->bad)
-        builder_format(b, "%" PRIu64 " more rows are bad\n", run->bad);
+        builder_format(b, "%" PRIu64 " more row%s bad\n", run->bad, run->bad == 1 ? " is" : "s are");
     if (a->trusted)
         verdict_text(v, s);
     if (s->few)
