@@ -15,10 +15,14 @@ static const struct field_row fields[] = {
 static void read_format(struct file_view *v, const cJSON *format)
 {
     const char *const type = cJSON_GetStringValue(json_member(format, "type"));
-    const cJSON *const schema = json_member(json_member(format, "json_schema"), "schema");
+    const cJSON *const nested = json_member(json_member(format, "json_schema"), "schema"), *const schema =
+                                                                                               nested ? nested
+                                                                                                      : json_member(
+                                                                                                            format,
+                                                                                                            "schema");
     if (!type || !strcmp(type, "text"))
         return;
-    if (!strcmp(type, "json_schema") && schema)
+    if (schema && (!strcmp(type, "json_schema") || !strcmp(type, "json_object")))
         view_read(v, "json_schema", schema);
     else if (!strcmp(type, "json_object") || !strcmp(type, "json_schema"))
         view_set(v, "json-schema", "{\"type\":\"object\"}");
@@ -28,9 +32,10 @@ static void read_format(struct file_view *v, const cJSON *format)
 
 bool openai_key(struct file_view *v, const cJSON *item)
 {
-    if (!is_key(item, "response_format"))
+    const bool text = is_key(item, "text") && cJSON_IsObject(item); // of the Responses API
+    if (!is_key(item, "response_format") && !text)
         return is_key(item, "repetition_penalty") && !view_is_on(item);
-    read_format(v, item);
+    read_format(v, text ? json_member(item, "format") : item);
     return true;
 }
 
@@ -77,7 +82,7 @@ const struct program program_openai = {
     .as_of = "2026-08",
     .source = "the API reference",
     .engines = {NULL},
-    .marks = {{"model", "messages"}, {"model", "prompt"}},
+    .marks = {{"model", "messages"}, {"model", "prompt"}, {"model", "input"}},
     .yields = "sampl-chain llama-server-reply LM-Studio SillyTavern KoboldCpp transformers Ollama llama-server SGLang "
               "vLLM mlx_lm",
     .fields = fields,

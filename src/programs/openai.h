@@ -12,7 +12,8 @@
 // Keys that do not bear on the choice of a token.
 #define OPENAI_OTHERS \
     "model prompt messages system template stream stream_options raw keep_alive suffix images think tools " \
-    "tool_choice user n stop max_tokens max_completion_tokens logprobs top_logprobs echo store metadata "
+    "tool_choice user n stop max_tokens max_completion_tokens logprobs top_logprobs echo store metadata " \
+    "input instructions max_output_tokens previous_response_id reasoning include truncation "
 
 // Keys that set samplers.
 #define OPENAI_FIELDS \
