@@ -289,7 +289,7 @@ static void add_unknown(struct session *q, int64_t known)
 
 bool session_exact(const struct session *q, const struct cand *c)
 {
-    return unlisted_exact(&c->unlisted) && !(q->unknown & depends_on(q->recipe));
+    return unlisted_exact(&c->unlisted) && (!q->unknown || !(q->unknown & depends_on(q->recipe)));
 }
 
 void session_record_unlisted(struct session *q, const struct row *row, const struct cand *c, int64_t known,
