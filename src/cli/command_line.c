@@ -25,6 +25,16 @@ struct script {
 
 static void check(struct script *s, const void *made) { s->failed = s->failed || !made; }
 
+// Appends a text to an array of words.
+static void append(struct script *s, cJSON *words, const char *text)
+{
+    cJSON *const item = text ? cJSON_CreateString(text) : NULL;
+    if (!item || !cJSON_AddItemToArray(words, item)) {
+        cJSON_Delete(item);
+        s->failed = true;
+    }
+}
+
 // ---- variables
 
 static void set_variable(struct script *s, const char *name, size_t len, cJSON *value)
@@ -102,9 +112,7 @@ static void add_split(struct script *s, const char *text)
     while (*(text += strspn(text, " \t\r\n"))) {
         const size_t len = strcspn(text, " \t\r\n");
         char *const word = strndup(text, len);
-        cJSON *const item = word ? cJSON_CreateString(word) : NULL;
-        check(s, item);
-        cJSON_AddItemToArray(s->words, item);
+        append(s, s->words, word);
         free(word);
         text += len;
     }
@@ -136,6 +144,7 @@ static void read_word(struct script *s, struct builder *b, bool *quoted)
                 builder_byte(&inner, *s->p);
             }
             builder_string(&inner, "");
+            s->failed = s->failed || inner.failed;
             expand(s, inner.text ? inner.text : "", inner.len, 0, b);
             builder_free(&inner);
         } else if (quote == '\\' && s->p[1] && strchr("\"'\\ $#", s->p[1])) {
@@ -191,8 +200,10 @@ static bool read_assignment(struct script *s)
             bool quoted = false;
             past_space(s);
             read_word(s, &b, &quoted);
-            if (b.len || quoted)
-                quoted ? cJSON_AddItemToArray(array, cJSON_CreateString(b.text)) : (add_split(s, b.text), true);
+            if (s->failed)
+                s->p += strlen(s->p);
+            else if (b.len || quoted)
+                quoted ? append(s, array, b.text) : add_split(s, b.text);
             else
                 s->p += *s->p != '\0' && *s->p != ')';
             builder_free(&b);
@@ -219,7 +230,7 @@ static bool read_array(struct script *s)
     char *const name = strndup(s->p + 3, n);
     check(s, name);
     const cJSON *const array = name ? cJSON_GetObjectItemCaseSensitive(s->variables, name) : NULL, *word;
-    cJSON_ArrayForEach(word, array) { cJSON_AddItemToArray(s->words, cJSON_CreateString(word->valuestring)); }
+    cJSON_ArrayForEach(word, array) { append(s, s->words, word->valuestring); }
     s->p += 3 + n + 5;
     free(name);
     return true;
@@ -238,6 +249,10 @@ static void read_command(struct script *s)
             continue;
         const char *const from = s->p;
         read_word(s, &b, &quoted);
+        if (s->failed) {
+            builder_free(&b);
+            break;
+        }
         if (s->p == from)
             s->p++; // a bracket
         else if (!quoted && name_find("export set local readonly declare", NAME_ANY_CASE, b.text, b.len) >= 0 &&
@@ -245,7 +260,7 @@ static void read_command(struct script *s)
             builder_free(&b);
             continue;
         } else if (quoted) {
-            cJSON_AddItemToArray(s->words, cJSON_CreateString(b.text));
+            append(s, s->words, b.text);
         } else {
             add_split(s, b.text);
         }
@@ -273,7 +288,7 @@ static const char *program_of(const char *word, size_t *len)
 }
 
 // Returns the words from the program on. NULL: the command starts none that is known with an option.
-static cJSON *known_command(const cJSON *words)
+static cJSON *known_command(struct script *s, const cJSON *words)
 {
     const cJSON *word, *at;
     size_t len = 0;
@@ -287,10 +302,10 @@ static cJSON *known_command(const cJSON *words)
             continue;
         cJSON *const command = cJSON_CreateArray();
         char *const program = strndup(name, len);
-        cJSON_AddItemToArray(command, program ? cJSON_CreateString(program) : NULL);
+        append(s, command, program);
         free(program);
         for (at = word->next; at; at = at->next)
-            cJSON_AddItemToArray(command, cJSON_CreateString(at->valuestring));
+            append(s, command, at->valuestring);
         return command;
     }
     return NULL;
@@ -312,7 +327,7 @@ cJSON *command_line_read(const char *text, bool one_line, const cJSON *macros, s
         s.words = cJSON_CreateArray();
         check(&s, s.words);
         read_command(&s);
-        cJSON *const command = known_command(s.words);
+        cJSON *const command = known_command(&s, s.words);
         more += command && found;
         if (found)
             cJSON_Delete(command);
@@ -322,7 +337,10 @@ cJSON *command_line_read(const char *text, bool one_line, const cJSON *macros, s
     }
     cJSON_Delete(s.variables);
     if (found && (root = cJSON_CreateObject())) {
-        cJSON_AddItemToObject(root, "command", found);
+        if (!cJSON_AddItemToObject(root, "command", found)) {
+            cJSON_Delete(found);
+            s.failed = true;
+        }
         if (!cJSON_AddNumberToObject(root, "more", more))
             s.failed = true;
     } else if (found) {
@@ -353,6 +371,7 @@ static const struct {
 static cJSON *read_flags(const cJSON *word)
 {
     cJSON *const to = cJSON_CreateObject();
+    bool whole = to;
     for (; word && word->next; word = word->next) {
         char name[40] = "";
         const bool flag = !strncmp(word->valuestring, "--", 2);
@@ -361,9 +380,13 @@ static cJSON *read_flags(const cJSON *word)
             *at = (char)(*at == '-' ? '_' : *at);
         if (flag &&
             name_find("temp top_p min_p top_k seed xtc_probability xtc_threshold", NAME_EXACT, name, strlen(name)) >= 0)
-            cJSON_AddRawToObject(to, strcmp(name, "temp") ? name : "temperature", word->next->valuestring);
+            whole =
+                cJSON_AddRawToObject(to, strcmp(name, "temp") ? name : "temperature", word->next->valuestring) && whole;
     }
-    return to;
+    if (whole)
+        return to;
+    cJSON_Delete(to);
+    return NULL;
 }
 
 // Returns the value of a flag, in the next word or behind '='. NULL: there is none.

@@ -132,13 +132,17 @@ static bool unpack_swap(struct file_view *v, struct foreign *f, const char *sect
     const cJSON *const params = json_member(json_member(found, "filters"), "setParams");
     const cJSON *const global = json_member(tree, "macros");
     cJSON *const macros = cJSON_IsObject(global) ? cJSON_Duplicate(global, true) : cJSON_CreateObject();
+    bool whole = macros;
     cJSON_ArrayForEach(macro, json_member(found, "macros"))
     {
+        cJSON *const copy = cJSON_Duplicate(macro, true);
         cJSON_DeleteItemFromObjectCaseSensitive(macros, macro->string);
-        cJSON_AddItemToObject(macros, macro->string, cJSON_Duplicate(macro, true));
+        whole = whole && copy && cJSON_AddItemToObject(macros, macro->string, copy);
     }
-    f->made = cmd ? command_line_read(cmd, true, macros, e) : NULL;
+    f->made = cmd && whole ? command_line_read(cmd, true, macros, e) : NULL;
     cJSON_Delete(macros);
+    if (!whole)
+        return err_from_fault(e, fault_memory());
     if (e->status != STATUS_OK)
         return false;
     if (!f->made)

@@ -226,7 +226,7 @@ bool notation_is_foreign(const char *text)
     struct err ignored = {.status = STATUS_OK};
     cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, &ignored) : NULL;
     cJSON_Delete(command);
-    return command || notation_of(text);
+    return command || ignored.status != STATUS_OK || notation_of(text);
 }
 
 bool notation_is_ini(const char *text) { return notation_of(text) == &ini; }
@@ -235,7 +235,7 @@ static cJSON *read_tree(const char *text, size_t len, const char *section, struc
 {
     const struct notation *const known = notation_of(text), *const notation = known || !section ? known : &ini;
     cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, e) : NULL;
-    if (command || e->status != STATUS_OK)
+    if (command || e->status != STATUS_OK || !notation)
         return command;
     if (section && notation != &ini && notation != &json && notation != &yaml) {
         err_set(e, STATUS_USAGE, "only an ini of llama.cpp's, a list and llama-swap's models have parts such as '%.*s'",
