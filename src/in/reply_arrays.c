@@ -157,7 +157,7 @@ static const cJSON *list_of(const struct reply_shape *k, const struct arrays *a,
     else if (k->inner)
         list = reply_path(list, k->inner);
     const cJSON *const only = cJSON_IsArray(list) && list->child && !list->child->next ? list->child : NULL;
-    if (cJSON_IsObject(only) && cJSON_IsNumber(only->child) && !reply_named(only, reply_names.number))
+    if (only && cJSON_IsObject(only) && cJSON_IsNumber(only->child) && !reply_named(only, reply_names.number))
         list = only; // an object from text to number, in an array of its own
     return (cJSON_IsArray(list) || cJSON_IsObject(list)) && list->child ? list : NULL;
 }

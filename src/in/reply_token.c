@@ -49,7 +49,7 @@ static bool take_record(const cJSON *value, struct reply_token *t)
 static bool take_triple(const cJSON *value, struct reply_token *t)
 {
     const cJSON *number = cJSON_IsArray(value) ? value->child : NULL, *id = number ? number->next : NULL;
-    if (cJSON_IsArray(number)) { // NovelAI
+    if (number && cJSON_IsArray(number)) { // NovelAI
         const cJSON *const numbers = id;
         id = number->child;
         number = numbers ? numbers->child : NULL;
