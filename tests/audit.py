@@ -86,7 +86,7 @@ def audited(engine, stages, a, s, x, prompt, claimed):
         if port.off(f, a):
             continue
         before = copy.deepcopy(c)
-        if (f is port.temperature and a['temperature'] <= 0) or (f is port.top_k and a['top_k'] == 1):
+        if not greedy and ((f is port.temperature and a['temperature'] <= 0) or (f is port.top_k and a['top_k'] == 1)):
             greedy, handed = True, (before, t)
         f(c, a, s)
         alive = set(c.id[np.isfinite(c.x)].tolist())
