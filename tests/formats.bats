@@ -726,7 +726,7 @@ TABLE
     printf '%s\n' x b >own
     sampl --temp 0 --vocab other --emit text reply.json >got 2>notes
     [ "$(cat got)" = xy ]
-    [ "$(cat notes)" = 'sampl: note: reply.json: row 0 gives 2 of 2 tokens another text than --vocab; the reply'\''s own are printed' ]
+    [ "$(cat notes)" = 'sampl: note: reply.json: row 0 gives 2 of 2 tokens another text than --vocab does; the reply'\''s texts are printed' ]
     sampl --temp 0 --vocab own --emit text reply.json >got 2>notes # " b" is "b" but for a blank, and the first row decides
     [ "$(cat got)" = xb ]
     [ ! -s notes ]
