@@ -5,6 +5,7 @@
 #include "base/names.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -373,9 +374,9 @@ static cJSON *read_flags(const cJSON *word)
     cJSON *const to = cJSON_CreateObject();
     bool whole = to;
     for (; word && word->next; word = word->next) {
-        char name[40] = "";
+        char name[40];
         const bool flag = !strncmp(word->valuestring, "--", 2);
-        strncat(name, word->valuestring + 2 * flag, sizeof name - 1);
+        snprintf(name, sizeof name, "%s", word->valuestring + 2 * flag);
         for (char *at = name; *at; at++)
             *at = (char)(*at == '-' ? '_' : *at);
         if (flag &&

@@ -45,8 +45,10 @@ static void read_words(struct file_view *v, const cJSON *word)
     size_t others = 0;
     for (word = word ? word->next : NULL; word && !v->failed; word = word->next) {
         const char *const text = word->valuestring;
+        const char *const letters = text + strspn(text, "-");
+        const size_t len = strlen(letters);
         char name[80] = "";
-        strncat(name, text + strspn(text, "-"), sizeof name - 1);
+        strncat(name, letters, len < sizeof name ? len : sizeof name - 1);
         for (char *at = name; text[0] == '-' && text[1] == '-' && *at; at++)
             *at = (char)(*at == '_' ? '-' : *at);
         const size_t i = text[0] == '-' ? llama_option(name) : LLAMA_OPTIONS;

@@ -26,7 +26,7 @@ static bool is_falsey(const char *value) { return llama_has_name("off disabled f
 // alphabet counts.
 static void take_section(struct ini *ini, const cJSON *section)
 {
-    bool here[LLAMA_OPTIONS] = {false};
+    const char *name[LLAMA_OPTIONS] = {NULL}; // in this section
     for (const cJSON *item = section ? section->child : NULL; item; item = item->next) {
         const size_t i = llama_option(item->string);
         if (!strcmp(item->string, "version"))
@@ -36,10 +36,9 @@ static void take_section(struct ini *ini, const cJSON *section)
             continue;
         }
         ini->n += !ini->of[i].key;
-        if (here[i] && strcmp(item->string, ini->of[i].key) < 0)
+        if (name[i] && strcmp(item->string, name[i]) < 0)
             continue;
-        here[i] = true;
-        ini->of[i].key = item->string;
+        name[i] = ini->of[i].key = item->string;
         ini->of[i].value = item->valuestring;
         ini->of[i].negated = *llama_options[i].negative && llama_has_name(llama_options[i].negative, item->string);
     }

@@ -21,9 +21,11 @@ struct noise *cand_keep_noise(struct cand *c, noise_fn *of, const float *number)
     x->n = c->n;
     x->by_id = c->order == CAND_BY_ID;
     x->dense = c->dense;
-    x->bits = c->store->noise_memory;
-    x->number = (float *)(x->bits + c->n);
-    x->id = (uint32_t *)(x->number + c->n);
+    x->bits = c->store->noise_memory; // one block of memory, its arrays in falling order of their alignment
+    void *const numbers = x->bits + c->n;
+    x->number = numbers;
+    void *const ids = x->number + c->n;
+    x->id = ids;
     if (!c->dense)
         memcpy(x->id, c->id, c->n * sizeof *x->id);
     if (c->dense && !number)
