@@ -100,7 +100,7 @@ EOF
         want+=("$place: there is nothing of sampler toy")
     done
     [ "$output" = "$(printf '%s\n' "${want[@]}")" ]
-    sed -i 's/.heading = "Toys",/& .foreign = true,/' tree/src/samplers/toy.c
+    sed -i 's/.heading = "Toys",/& .in_llama = LLAMA_LACKS,/' tree/src/samplers/toy.c
     build_tree
     run -1 /usr/bin/python3 "$ROOT/tests/missing.py" $toy
     [ "${lines[-1]}" = 'tests/foreign.bats: there is nothing of sampler toy' ]

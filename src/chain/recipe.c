@@ -76,6 +76,44 @@ bool recipe_reads(const struct recipe *recipe, enum sampler_lists lists)
     return false;
 }
 
+bool recipe_defies(const struct recipe *recipe, enum odds odds)
+{
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler->odds == odds)
+            return true;
+    return false;
+}
+
+bool recipe_has_temperature(const struct recipe *recipe)
+{
+    const struct catalog *const c = &recipe->of->catalog;
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler->params && c->number[sampler_place(s->sampler)][0] == c->temp && stage_first(s) > 0.0)
+            return true;
+    return false;
+}
+
+bool recipe_has_mirostat(const struct recipe *recipe)
+{
+    return !recipe->key.engine->options && recipe->key.value[recipe->of->catalog.mirostat] > 0.0;
+}
+
+const char *recipe_in_llama(const struct recipe *recipe, enum in_llama in_llama)
+{
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler->in_llama == in_llama)
+            return s->sampler->name;
+    return NULL;
+}
+
+bool recipe_wants_logits(const struct recipe *recipe)
+{
+    for (const struct stage *s = NULL; (s = recipe_next(recipe, s));)
+        if (s->sampler->partial.of_logits)
+            return true;
+    return false;
+}
+
 bool recipe_find_stage(const struct recipe *recipe, const char *text, size_t *at, struct err *e)
 {
     const int len = (int)strcspn(text, "#");

@@ -179,8 +179,19 @@ const struct stage *recipe_next(const struct recipe *recipe, const struct stage 
 // Returns whether an enabled stage of the chain has this sampler.
 bool recipe_runs(const struct recipe *recipe, const struct sampler *sampler);
 
-// Returns true if an enabled stage reads these lists.
+// Returns true if an enabled stage reads these lists; goes against the odds in this way; has a temperature above 0.
 bool recipe_reads(const struct recipe *recipe, enum sampler_lists lists);
+bool recipe_defies(const struct recipe *recipe, enum odds odds);
+bool recipe_has_temperature(const struct recipe *recipe);
+
+// Returns true if mirostat runs in place of the samplers.
+bool recipe_has_mirostat(const struct recipe *recipe);
+
+// Returns the name of the first enabled stage's sampler of which llama.cpp has this. NULL: there is none.
+const char *recipe_in_llama(const struct recipe *recipe, enum in_llama in_llama);
+
+// Returns true if an enabled stage learns from a list of logits what a list of log-probabilities does not tell.
+bool recipe_wants_logits(const struct recipe *recipe);
 
 // Returns the name of a stage for which the distribution that the chain leaves depends on numbers drawn before the
 // selector's draw; "the grammar" if a second pass may follow a draw. NULL: the row and the history decide it.

@@ -95,7 +95,7 @@ static void describe_sampler(struct dest *d, const struct catalog *c, size_t pla
     if (s->letter)
         field_text(d, "letter", (const char[]){s->letter, '\0'}, true);
     field_bool(d, "internal", sampler_internal(place));
-    field_bool(d, "foreign", s->foreign);
+    field_bool(d, "foreign", s->in_llama == LLAMA_LACKS);
     field_bool(d, "selects", s->selector);
     field_bool(d, "history", s->window);                                  // looks at accepted tokens
     field_bool(d, "state", s->needs_rows);                                // of all rows before a row
@@ -181,7 +181,7 @@ static void describe_program(struct dest *d, const struct program *p)
     items_end(d);
     field_text(d, "marks_text", p->marks_text, true);
     field_text(d, "order", p->order_text ? p->order_text : p->order, true);
-    field_bool(d, "sampl_defaults", p->defaults);
+    field_bool(d, "sampl_defaults", p->unset != UNSET_OFF);
     field_text(d, "absent", p->absent, true);
     items_begin(d, "keys");
     for (const struct field_row *f = p->fields; f && f->keys; f++)

@@ -213,13 +213,13 @@ static bool read_root(struct settings_reader *r, struct foreign *f, const char *
     if (!unpack_command(v, f, &from, e) || !find_program(v, from, e))
         return false;
     const struct program *const p = v->program;
-    if (p->whole && !forget_chain(f->a, e))
+    if (p->unset == UNSET_CHAIN && !forget_chain(f->a, e))
         return false;
-    v->engine_named = typed && !p->whole;
+    v->engine_named = typed && p->unset != UNSET_CHAIN;
     v->engine = v->engine_named ? typed : p->runs ? p->runs : engine_by_name("llama");
+    const bool off = p->unset == UNSET_OFF && !v->engine->options;
     return (v->engine_named || set_as_typed(f, "engine", v->engine->name, e)) &&
-           (p->keeps || set_as_typed(f, "neutral", v->engine->options || p->defaults ? "false" : "true", e)) &&
-           read_settings(r);
+           (p->unset == UNSET_TYPED || set_as_typed(f, "neutral", off ? "true" : "false", e)) && read_settings(r);
 }
 
 // Notes keys without effect.
@@ -254,7 +254,7 @@ static bool keep_said(struct args *a, const char *path, struct file_view *v, str
                                                    : "'s ",
                    reads, v->program->as_of);
     const char *const said[SAID] = {path, v->unsupported.text, v->note.text, v->with_prompt ? v->with_prompt : "",
-                                    v->program->whole ? "" : named.text};
+                                    v->program->unset == UNSET_CHAIN ? "" : named.text};
     bool ok = true;
     if (v->warning)
         message_warn("--preset: %s: %s", path, v->warning);

@@ -23,11 +23,6 @@ static const struct sampler *missing_sampler(const struct recipe *r, size_t numb
     return NULL;
 }
 
-static bool has_mirostat(const struct recipe *r)
-{
-    return !r->key.engine->options && r->key.value[r->of->catalog.mirostat] > 0.0;
-}
-
 // Returns a phrase for a parameter of a stage that runs, if its number is beyond its range. NULL: it is not.
 static const char *beyond_range(const struct stage *stage, const struct param *row, char text[PHRASE])
 {
@@ -89,7 +84,7 @@ static const char *idle_param(const struct recipe *r, const struct args *a, size
     if (off)
         return idle_beside(off, a, sampler_param(off->sampler, flag), r->key.value[number], preset, text);
     const struct sampler *const s = missing_sampler(r, number);
-    if (s && has_mirostat(r))
+    if (s && recipe_has_mirostat(r))
         return preset ? NULL : "has no effect while mirostat runs in place of the samplers";
     if (!s || fixed || (engine->options && number == c->temp)) // an engine's stages depend on temp
         return NULL;
@@ -106,7 +101,7 @@ static const char *idle_vectors(const struct recipe *r, const struct option_row 
         return NULL;
     if (!r->key.embeddings)
         return "has no effect without --scatter-embeddings";
-    return recipe_runs(r, &sampler_scatter) ? NULL : "has no effect while scatter is off or the chain has no scatter";
+    return recipe_reads(r, LISTS_VECTORS) ? NULL : "has no effect while scatter is off or the chain has no scatter";
 }
 
 // Returns whether the option has the same value in the base.
@@ -130,7 +125,7 @@ void note_idle_options(const struct recipe *r, const struct variant *x, const st
             continue;
         if (row->param)
             phrase = idle_param(r, a, row->number, preset, text);
-        else if ((row->kind == OPTION_NAMES || row->kind == OPTION_LETTERS) && has_mirostat(r))
+        else if ((row->kind == OPTION_NAMES || row->kind == OPTION_LETTERS) && recipe_has_mirostat(r))
             phrase = "has no effect while mirostat runs in their place";
         else
             phrase = idle_vectors(r, row);

@@ -250,7 +250,7 @@ static bool write_breakers_and_grammar(const struct chain_text *t)
     const struct breakers *const breakers = &t->r->key.breakers->breakers;
     const struct rules *const rules = t->r->key.rules;
     if (!breakers->n_texts && strcmp(t->a->how, "json") != 0)
-        builder_string(b, recipe_runs(t->r, &sampler_dry) ? ",\"dry_sequence_breakers\":[\"\"]" : "");
+        builder_string(b, recipe_reads(t->r, LISTS_BREAKERS) ? ",\"dry_sequence_breakers\":[\"\"]" : "");
     else if (args_given(t->a, "dry-sequence-breaker")) {
         builder_string(b, ",\"dry_sequence_breakers\":[");
         for (size_t i = 0; i < breakers->n_texts; i++) {
@@ -436,7 +436,8 @@ static bool write_request(const struct chain_text *t)
     builder_string(b, "],");
     write_seed(t);
     for (size_t i = 0; samplers[i]; i++)
-        for (size_t k = 0; !samplers[i]->foreign && samplers[i]->params && samplers[i]->params[k].flag; k++) {
+        for (size_t k = 0; samplers[i]->in_llama != LLAMA_LACKS && samplers[i]->params && samplers[i]->params[k].flag;
+             k++) {
             const size_t number = t->c->number[i][k];
             const struct param *const row = t->c->param[number];
             const char *const heading = t->c->heading[number];

@@ -60,7 +60,7 @@ static void note_own(const struct chain_text *t)
 {
     const struct recipe_key *const p = &t->r->key;
     const bool classes = p->value[catalog_find(t->c, "scatter-classes")] != 0.0, vectors = p->embeddings;
-    if (recipe_runs(t->r, &sampler_scatter) && (classes || vectors))
+    if (recipe_reads(t->r, LISTS_VECTORS) && (classes || vectors))
         message_note("--print-chain=%s: only sampl's scatter has %s%s%s; left out", t->a->how,
                      classes ? "--scatter-classes" : "", classes && vectors ? " and " : "",
                      vectors ? "--scatter-embeddings" : "");
@@ -85,14 +85,12 @@ static bool check_request(const struct chain_text *t)
     const struct recipe *const r = t->r;
     const struct breakers *const breakers = &r->key.breakers->breakers;
     const bool server = !strcmp(t->a->how, "server"), breaks = recipe_reads(r, LISTS_BREAKERS);
-    const char *foreign = NULL;
-    for (const struct stage *s = NULL; !foreign && (s = recipe_next(r, s));)
-        foreign = s->sampler->foreign ? s->sampler->name : NULL;
+    const char *const inside = recipe_in_llama(r, LLAMA_INSIDE), *const foreign = recipe_in_llama(r, LLAMA_LACKS);
     const struct {
         bool wrong;
         const char *what, *name;
     } lacks[] = {
-        {recipe_runs(r, &sampler_greedy), "sampler ", "greedy"},
+        {inside, "sampler ", inside},
         {foreign, "sampler ", foreign},
         {recipe_reads(r, LISTS_BANS), "--", r->key.bans->bans.n ? "bad-word-tokens" : "min-tokens"},
         {common_value(t, "repeat-last-n") < 0.0, "-1 for --", "repeat-last-n"},
@@ -157,7 +155,9 @@ static void write_names(const struct chain_text *t, bool llama)
         struct order_entry entry = t->r->key.order->entry[i];
         const struct sampler *const sampler = entry_sampler(&entry);
         entry.own = entry.own && !llama;
-        if (llama && ((sampler->some_builds && !recipe_runs(t->r, sampler)) || sampler->implied || sampler->foreign))
+        const bool has = sampler->in_llama == LLAMA_HAS || sampler->in_llama == LLAMA_INSIDE ||
+                         (sampler->in_llama == LLAMA_SOME_BUILDS && recipe_runs(t->r, sampler));
+        if (llama && !has)
             continue;
         chain_text_entry(&names, &entry, names.len ? ";" : "");
     }
@@ -167,13 +167,14 @@ static void write_names(const struct chain_text *t, bool llama)
     builder_free(&names);
 }
 
-// Returns whether llama.cpp has this option. Options under headings of their own are scatter's, which some builds have,
-// and those of other programs.
+// Returns whether llama.cpp has this option. Options under headings of their own are those of samplers that some builds
+// have, if the chain runs them, and those of other programs.
 static bool llama_has(const struct chain_text *t, const struct option_row *row)
 {
-    const bool scatter = row->heading && !strcmp(row->heading, sampler_scatter.heading);
-    return strcmp(row->name, "min-keep") != 0 && !chain_text_own(row->name) &&
-           (!row->heading || (scatter && recipe_runs(t->r, &sampler_scatter)));
+    bool has = !row->heading;
+    for (const struct stage *s = NULL; !has && (s = recipe_next(t->r, s));)
+        has = s->sampler->in_llama == LLAMA_SOME_BUILDS && !strcmp(row->heading, s->sampler->heading);
+    return has && strcmp(row->name, "min-keep") != 0 && !chain_text_own(row->name);
 }
 
 // Writes the values that differ from what holds without the option.
@@ -254,8 +255,9 @@ bool chain_text_options(const struct chain_text *t)
         catalog_defaults(t->c, otherwise);
         if (!chain_text_request_values(t, value))
             return false;
-        if (recipe_runs(t->r, &sampler_scatter))
-            message_note("--print-chain=llama: only builds of llama.cpp with the scatter sampler take these options");
+        const char *const name = recipe_in_llama(t->r, LLAMA_SOME_BUILDS);
+        if (name)
+            message_note("--print-chain=llama: only builds of llama.cpp with the %s sampler take these options", name);
     } else {
         catalog_neutral(t->c, otherwise);
         memcpy(value, p->value, sizeof value);

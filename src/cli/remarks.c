@@ -59,6 +59,6 @@ void remarks_add(struct builder *notes, const struct recipe *r)
     if (one)
         note_add(notes, NOTE_PLAIN, "top-p 0 keeps one token");
     remark_product(notes, r);
-    if (r->key.rules && recipe_runs(r, &sampler_scatter))
+    if (r->key.rules && recipe_defies(r, RAISES_UNLIKELY))
         note_add(notes, NOTE_PLAIN, "scatter raises unlikely tokens, and they can break a strict format");
 }

@@ -49,5 +49,5 @@ const struct program program_bare = {
     .marks_text = "no other keys than those below, and one that sets an option",
     .yields = "*",
     .fields = fields,
-    .defaults = true,
+    .unset = UNSET_DEFAULTS,
 };

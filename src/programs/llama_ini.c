@@ -203,7 +203,7 @@ const struct program program_llama_ini = {
     .marks_text = "lines of NAME = VALUE",
     .fields = fields,
     .rules = READS_AS_REQUEST,
-    .defaults = true,
+    .unset = UNSET_DEFAULTS,
     .names = LLAMA_SAMPLERS,
     .order_text = "samplers, or sampler-seq",
     .key = read_key,

@@ -37,5 +37,5 @@ const struct program program_open_webui = {
     .find = find_settings,
     .marks_text = "an object params, beside a text id",
     .fields = fields,
-    .defaults = true,
+    .unset = UNSET_DEFAULTS,
 };

@@ -94,14 +94,17 @@ struct program {
         READS_AS_SERVER,  // by llama-server's rules for each parameter (struct param: request)
         READS_AS_REQUEST, // as llama-server does, to the letter: it ignores some errors, and numbers wrap to 32 bits
     } rules;
-    bool refuses;           // a key that no row has is an error; else it has no effect, and a note names it
-    bool any_case;          // of the names of keys
-    bool whole;             // the file is a whole chain: its engine holds, and no option before it but for the seed
-    bool keeps;             // options before the file hold where it has none
-    bool defaults;          // if settings are absent, sampl's defaults hold; otherwise all is off but for `absent`
-    const char *names;      // of samplers in FIELD_ORDER; others are left out. NULL: any that sampl has
-    const char *absent;     // options that hold if their settings are absent, "FLAG=VALUE ..."
-    const char *order;      // the samplers, before those that `finish` adds; NULL: none
+    bool refuses;  // a key that no row has is an error; else it has no effect, and a note names it
+    bool any_case; // of the names of keys
+    enum {
+        UNSET_OFF,      // all is off but for `absent` and the defaults of the engine
+        UNSET_DEFAULTS, // sampl's defaults hold
+        UNSET_TYPED,    // the options before the file hold, and else sampl's defaults
+        UNSET_CHAIN,    // the file is a whole chain: sampl's defaults hold, and of the options before it only the seed
+    } unset;            // what holds for settings that the file does not have
+    const char *names;  // of samplers in FIELD_ORDER; others are left out. NULL: any that sampl has
+    const char *absent; // options that hold if their settings are absent, "FLAG=VALUE ..."
+    const char *order;  // the samplers, before those that `finish` adds; NULL: none
     const char *order_text; // the whole order in the manual's words; NULL: `order` says all
     const char *tfs;        // the sampler that the program calls tfs; NULL: tfs
 

@@ -193,10 +193,10 @@ static bool add_stages(struct file_view *v, const char *engine, bool *bans)
             mirostat = true;
         if (mirostat)
             view_set(v, "mirostat", p.sampler->mirostat == 1 ? "1" : "2");
-        else if (!sampler_internal(sampler_place(p.sampler)) && !p.sampler->implied)
+        else if (!sampler_internal(sampler_place(p.sampler)) && p.sampler->in_llama != LLAMA_IMPLIES)
             builder_format(&v->chain, "%s%s%s%s", v->chain.len ? ";" : "", p.sampler->name, own ? "=" : "",
                            own ? own : "");
-        else if (!engine && !p.sampler->implied)
+        else if (!engine && p.sampler->in_llama != LLAMA_IMPLIES)
             return view_refuse(v, "chain: %s is a stage of an engine, and the file names none", p.sampler->name);
     }
     const bool usual = !strcmp(v->chain.text ? v->chain.text : "", DEFAULT_CHAIN) && !json_member(from, "samplers") &&
@@ -318,8 +318,7 @@ const struct program program_sampl_chain = {
     .marks_text = "chain, as --print-chain=json prints it",
     .fields = fields,
     .any_case = true,
-    .whole = true,
-    .defaults = true,
+    .unset = UNSET_CHAIN,
     .order_text = "the file's",
     .key = read_key,
     .finish = finish,

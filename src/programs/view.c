@@ -222,7 +222,8 @@ static void add_chain_name(struct file_view *v, const char *given_name)
 {
     const char *const name = sampler_name(v, given_name);
     const struct sampler *const s = sampler_by_name(name, strcspn(name, "="));
-    const bool when_active = s && s->params && (s->foreign || (s->selector && !v->program->defaults));
+    const bool when_active =
+        s && s->params && (s->in_llama == LLAMA_LACKS || (s->selector && v->program->unset == UNSET_OFF));
     if (when_active && (!view_active(v, s->params->flag) || name_set_has(&v->chained, sampler_place(s))))
         return;
     if (s) {

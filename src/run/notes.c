@@ -280,7 +280,7 @@ void note_partial(const struct job *j, const struct totals *t)
         snprintf(advice, sizeof advice, "and this chain needs logits, not log-probabilities");
     else if (!wanted) // the tail of a long list of logits may decide the deviation
         snprintf(advice, sizeof advice, "and this chain %s whole rows",
-                 logits && recipe_runs(j->variants->recipe[chain], &sampler_top_n_sigma) ? "may need" : "needs");
+                 logits && recipe_wants_logits(j->variants->recipe[chain]) ? "may need" : "needs");
     else if (logits)
         snprintf(advice, sizeof advice, "the others need longer lists: --emit list=%zu",
                  wanted > listed ? wanted : 2 * listed);

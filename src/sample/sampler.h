@@ -148,12 +148,16 @@ struct sampler {
     char letter;         // for --sampler-seq; 0: none
     unsigned variant;    // which of the samplers of one file it is, for the functions that they share
     const char *heading; // of its options in --help; NULL: the chain's
-    bool foreign;        // llama.cpp does not have it
-    bool some_builds;    // only some builds of llama.cpp have it
-    bool joins_default;  // it joins the default chain if its own parameter enables it (recipe_set_samplers)
-    bool implied;        // chains of llama.cpp have it, and do not name it
-    bool once;           // llama.cpp runs it once, however often the chain names it
-    int mirostat;        // the version of mirostat, which takes the place of a chain; 0: it is none
+    enum in_llama {
+        LLAMA_HAS,
+        LLAMA_SOME_BUILDS, // only some builds of llama.cpp have it
+        LLAMA_INSIDE,      // its library has it, and no option of its programs
+        LLAMA_IMPLIES,     // its chains have it, and do not name it
+        LLAMA_LACKS,
+    } in_llama;
+    bool joins_default; // it joins the default chain if its own parameter enables it (recipe_set_samplers)
+    bool once;          // llama.cpp runs it once, however often the chain names it
+    int mirostat;       // the version of mirostat, which takes the place of a chain; 0: it is none
 
     // ---- its parameters
 
@@ -209,6 +213,12 @@ struct sampler {
     // How the stage uses the size and the sign of the row's logits, which log-probabilities do not tell: not at all;
     // or its outcome depends on them; or it writes ln p, so that no later stage sees them.
     enum { IGNORES_SCALE, READS_LOGITS, WRITES_LOGPROBS } scale;
+
+    enum odds {
+        WITH_ODDS,
+        REMOVES_LIKELY, // removes likely tokens, on purpose
+        RAISES_UNLIKELY,
+    } odds;
 
     bool needs_two;         // a single candidate stays as it is: apply is not called
     bool takes_deferred;    // works on candidates as cand_defer leaves them
@@ -272,7 +282,7 @@ struct sampler {
 };
 
 // For a sampler of another program that llama.cpp does not have.
-#define FOREIGN .foreign = true, .needs_two = true
+#define FOREIGN .in_llama = LLAMA_LACKS, .needs_two = true
 
 // Records a number that explains what the sampler did with the row, such as its "draw" from [0, 1). O(1).
 static inline void cand_note(struct cand *c, const char *name, double value)

@@ -87,6 +87,7 @@ static void release(void *self) { idmap_free(self); }
         .explain = explain, .partial = {apply_partial}, .release = release, __VA_ARGS__                   \
     }
 
-const struct sampler sampler_bans = BANS("bans", params, ANY_HISTORY, .implied = true);
-const struct sampler sampler_bans_bad_words = BANS("bans_bad_words", bad_words_params, WHOLE_HISTORY, .implied = false);
-const struct sampler sampler_bans_output = BANS("bans_output", output_params, BEHIND_PROMPT, .implied = false);
+const struct sampler sampler_bans = BANS("bans", params, ANY_HISTORY, .in_llama = LLAMA_IMPLIES);
+const struct sampler sampler_bans_bad_words =
+    BANS("bans_bad_words", bad_words_params, WHOLE_HISTORY, .in_llama = LLAMA_HAS);
+const struct sampler sampler_bans_output = BANS("bans_output", output_params, BEHIND_PROMPT, .in_llama = LLAMA_HAS);

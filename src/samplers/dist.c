@@ -18,7 +18,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 static void skip(void *self, uint64_t rows, uint64_t width) { rng_discard(self, 2 * rows); }
 
 const struct sampler sampler_dist = {.name = "dist",
-                                     .implied = true,
+                                     .in_llama = LLAMA_IMPLIES,
                                      RNG_STATE,
                                      .takes_deferred = true,
                                      .selector = true,

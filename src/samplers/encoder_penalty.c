@@ -39,11 +39,11 @@ static void explain(struct account *a)
         account_none(a, prompt->id, prompt->n, "prompt's");
 }
 
-#define ENCODER_PENALTY(NAME, LETTER, ROWS)                                                                          \
-    {                                                                                                                \
-        .name = (NAME), .letter = (LETTER), .foreign = (LETTER) != 0, .needs_two = (LETTER) != 0,                    \
-        .joins_default = (LETTER) != 0, PARAMS(ROWS, encoder_params), .reads_prompt = true, .runs = {OTHER_THAN, 1}, \
-        .partial = {apply_partial}, .explain = explain, .apply = apply                                               \
+#define ENCODER_PENALTY(NAME, LETTER, ROWS)                                                                           \
+    {                                                                                                                 \
+        .name = (NAME), .letter = (LETTER), .in_llama = (LETTER) ? LLAMA_LACKS : LLAMA_HAS,                           \
+        .needs_two = (LETTER) != 0, .joins_default = (LETTER) != 0, PARAMS(ROWS, encoder_params),                     \
+        .reads_prompt = true, .runs = {OTHER_THAN, 1}, .partial = {apply_partial}, .explain = explain, .apply = apply \
     }
 
 const struct sampler sampler_encoder_penalty = ENCODER_PENALTY("encoder_penalty", 'v', params);

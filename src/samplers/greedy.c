@@ -15,6 +15,7 @@ static void apply(void *self, struct cand *c, const struct stage *stage)
 static double temperature(const struct stage *stage) { return 0.0; }
 
 const struct sampler sampler_greedy = {.name = "greedy",
+                                       .in_llama = LLAMA_INSIDE,
                                        .selector = true,
                                        .temperature = temperature,
                                        .apply = apply,

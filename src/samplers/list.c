@@ -139,7 +139,8 @@ void catalog_make(struct catalog *c)
 {
     *c = (struct catalog){0};
     for (size_t i = 0; samplers[i]; i++)
-        add_params(c, samplers[i]->params, samplers[i]->foreign ? FOREIGN_HEADING : samplers[i]->heading);
+        add_params(c, samplers[i]->params,
+                   samplers[i]->in_llama == LLAMA_LACKS ? FOREIGN_HEADING : samplers[i]->heading);
     add_params(c, of_the_order, NULL);
     for (size_t i = 0; samplers[i]; i++) {
         assert(i < CATALOG_SAMPLERS);

@@ -28,7 +28,7 @@ static void explain(struct account *a)
 
 const struct sampler sampler_logit_bias = {.name = "logit_bias",
                                            .lists = LISTS_BIASES,
-                                           .implied = true,
+                                           .in_llama = LLAMA_IMPLIES,
                                            .enabled = enabled,
                                            .apply = apply,
                                            .explain = explain,

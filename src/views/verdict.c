@@ -114,21 +114,7 @@ static void write_chain(const struct chains_verdict *v, struct builder *b, size_
     builder_string(b, of_what ? " of the text" : "");
 }
 
-// A temperature of 0 keeps one token.
-static bool has_temperature(const struct recipe *r)
-{
-    for (const struct stage *s = recipe_next(r, NULL); s; s = recipe_next(r, s))
-        if (s->sampler->params && s->sampler->params->flag && !strcmp(s->sampler->params->flag, "temp") &&
-            stage_first(s) > 0.0)
-            return true;
-    return false;
-}
-
-static bool has_xtc(const struct recipe *r) { return recipe_runs(r, &sampler_xtc); }
-static bool has_mirostat(const struct recipe *r)
-{
-    return recipe_runs(r, &sampler_mirostat) || recipe_runs(r, &sampler_mirostat_v2);
-}
+static bool has_xtc(const struct recipe *r) { return recipe_defies(r, REMOVES_LIKELY); }
 static bool has_grammar(const struct recipe *r) { return r->key.rules; }
 
 // Qualifies the sentences for chains that do more than to remove unlikely tokens.
@@ -137,9 +123,9 @@ static void write_cautions(const struct chains_verdict *v, struct builder *b)
     static const struct {
         bool (*has)(const struct recipe *r);
         const char *says;
-    } cautions[] = {{has_temperature, "a temperature above 0 loses no token: compare temperatures by eps_ppl"},
+    } cautions[] = {{recipe_has_temperature, "a temperature above 0 loses no token: compare temperatures by eps_ppl"},
                     {has_xtc, "xtc removes likely tokens on purpose"},
-                    {has_mirostat, "mirostat cuts by the tokens that it chose before"},
+                    {recipe_has_mirostat, "mirostat cuts by the tokens that it chose before"},
                     {has_grammar, "a grammar removes tokens that the text may have"}};
     for (size_t k = 0; k < sizeof cautions / sizeof *cautions; k++) {
         size_t n = 0;
