@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // When a name is equal to one of the string.
 enum name_match {
@@ -14,6 +15,15 @@ enum name_match {
     NAME_LOOSE,    // ASCII letters in either case, '_' and '-' left out; the string is in lower case
     NAME_PATTERN,  // the string has patterns, in which '*' is any text; the name ends at a NUL
 };
+
+// Copies name[0..len) to an array as a string, and cuts it to the array's size. Returns the array.
+static inline char *name_cut(char *to, size_t size, const char *name, size_t len)
+{
+    len = len < size ? len : size - 1;
+    memcpy(to, name, len);
+    to[len] = '\0';
+    return to;
+}
 
 // Finds the next name of the string at *at, name[0..len), and moves *at behind it. False at the end of the string.
 bool name_next(const char **at, const char **name, size_t *len);

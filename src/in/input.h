@@ -97,8 +97,8 @@ enum row_fact {
     ROW_AFTER_SAMPLING = 256, // the probabilities are those that the server's own chain left
     ROW_PROBABILITIES = 512,  // numbers named log-probabilities are read as probabilities
     ROW_CHOSEN_IDS = 1024,    // the list is one of tokens that the request named
-    ROW_OTHER_NUMBER = 4096,  // a reply gives the chosen token another number than its list, which counts
-    ROW_UNREAD = 2048         // a reply has tokens beside those of the output, in a member that no shape has
+    ROW_UNREAD = 2048,        // a reply has tokens beside those of the output, in a member that no shape has
+    ROW_OTHER_NUMBER = 4096   // a reply gives the chosen token another number than its list, which counts
 };
 
 // A row and what its format knows about it.

@@ -46,9 +46,8 @@ static void read_words(struct file_view *v, const cJSON *word)
     for (word = word ? word->next : NULL; word && !v->failed; word = word->next) {
         const char *const text = word->valuestring;
         const char *const letters = text + strspn(text, "-");
-        const size_t len = strlen(letters);
-        char name[80] = "";
-        strncat(name, letters, len < sizeof name ? len : sizeof name - 1);
+        char name[80];
+        name_cut(name, sizeof name, letters, strlen(letters));
         for (char *at = name; text[0] == '-' && text[1] == '-' && *at; at++)
             *at = (char)(*at == '_' ? '-' : *at);
         const size_t i = text[0] == '-' ? llama_option(name) : LLAMA_OPTIONS;
@@ -105,7 +104,7 @@ const struct program program_llama_command = {
         "a command of a script or of llama-swap's YAML that starts llama-server or llama-cli, or options alone",
     .fields = fields,
     .rules = READS_AS_REQUEST,
-    .defaults = true,
+    .unset = UNSET_DEFAULTS,
     .names = LLAMA_SAMPLERS,
     .key = read_key,
     .finish = finish,

@@ -128,9 +128,8 @@ const char *llama_own_option(const struct file_view *v, const char *names)
     const char *name, *option = NULL;
     size_t len;
     while (!option && name_next(&names, &name, &len)) {
-        char text[80] = "";
-        strncat(text, name, len < sizeof text ? len : sizeof text - 1);
-        option = len > 2 ? v->find_option(v->options, text) : NULL;
+        char text[80];
+        option = len > 2 ? v->find_option(v->options, name_cut(text, sizeof text, name, len)) : NULL;
     }
     return option;
 }

@@ -174,9 +174,8 @@ bool read_other_number(const struct settings_reader *r, const struct field_row *
     size_t len;
     double x;
     while (name_next(&keys, &key, &len) && (strlen(item->string) != len || memcmp(key, item->string, len) != 0)) {
-        char name[40] = "";
-        strncat(name, key, len < sizeof name ? len : sizeof name - 1);
-        if (json_member(r->view.settings, name))
+        char name[40];
+        if (json_member(r->view.settings, name_cut(name, sizeof name, key, len)))
             return true;
     }
     return read_server_number(r, item, true, &x) &&
