@@ -4,9 +4,12 @@
 
 First, a copy of the tree is built with cover.c, and each bats file runs once, to record the lines that each test reaches. Then each mutant
 is built in a copy, and the tests that reach its line run, the fastest first, until one fails. JOBS=2 mutants run at a time. LIMIT=300 runs
-only the fastest tests of a mutant, 300 seconds in total. The tests run in their short form, as in `make check`, and then, if no test fails,
-in the form of `make check-all`: the last lines say how many mutants each form finds. Mutants that no test detects are listed, and the program
-ends with status 1, unless mutants.tsv has the reason why no test can detect them.
+only the fastest tests of a mutant, 300 processor seconds in total. The tests run in their short form, as in `make check`, and then, if no
+test fails, in the form of `make check-all`: the last lines say how many mutants each form finds. Mutants that no test detects are listed,
+and the program ends with status 1, unless mutants.tsv has the reason why no test can detect them.
+
+The machine's load changes no verdict: a test fails if one of its processes takes more than 60 processor seconds, and tests that wait without
+an end are a failure only if they end in a quarter of the time without the change.
 
 Recorded lines and detected mutants stay in build/mutants, from where a stopped run continues. The mutants of a SEED depend only on the
 text of the changed lines, so that they are mostly the same after a change elsewhere."""
@@ -38,8 +41,10 @@ BLIND = {"layering", "install", "samplers", "get", "readme"}
 NEAR = 10   # lines around the mutant whose tests also count if its own line has none
 FIRST = 12  # number of tests that run first, then four times as many, and so on
 UNITS = 10  # seconds to build the unit tests
+PROCESS = 60  # processor seconds of a process
 STEP, SHORT = 5, 40  # SAMPL_TEST_STEP, and its value for unit tests while lines are recorded
 ENV = {**os.environ, "LC_ALL": "C", "CC": "gcc"}
+NO_END = "does not end"
 running = set()  # process groups
 # The folder of cover.c's files. Each process writes a few hundred pages, for which a disk would be slow.
 scratch = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
@@ -75,25 +80,27 @@ def candidates(path):
 
 
 def run_bats(tree, build, files, names=(), cover=None, limit=None, short=False):
-    """Runs bats files of a copy, or only their tests of these names, and yields each result: (passed, number, name, seconds). The run ends
-    when the caller stops iterating. short: in the form of `make check`."""
-    env = {**ENV, "SAMPL": str(tree / build / "sampl"), "UNITS": str(tree / build / "unit"), **({"SAMPL_COVER": str(cover)} if cover else {}),
+    """Runs bats files of a copy, or only their tests of these names, and yields each result: (passed, number, name). The run ends when the
+    caller stops iterating, or after `limit` seconds. short: in the form of `make check`."""
+    env = {**ENV, "SAMPL": str(tree / build / "sampl"), "UNITS": str(tree / build / "unit"),
+           **({"SAMPL_COVER": str(cover), "SAMPL_TEST_COSTS": f"{cover}.costs"} if cover else {}),
            **({"SAMPL_TEST_SHORT": "yes"} if short else {"SAMPL_TEST_STEP": str(SHORT if cover and "units" in files else STEP)})}
     some = ["-f", "^(" + "|".join(re.sub(r"([][\\.*^$+?(){}|])", r"\\\1", name) for name in names) + ")$"] if names else []
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as tmp, subprocess.Popen(
-        ["bats", "--tap", "--timing", *some, *(f"tests/{file}.bats" for file in files)], cwd=tree, env={**env, "TMPDIR": tmp},
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+        ["bash", "-c", f'ulimit -t {PROCESS}; exec bats --tap "$@"', "-", *some, *(f"tests/{file}.bats" for file in dict.fromkeys(files))],
+        cwd=tree, env={**env, "TMPDIR": tmp}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        start_new_session=True,
     ) as bats:
         running.add(bats.pid)
         watch = threading.Timer(limit or 3600, os.killpg, (bats.pid, signal.SIGKILL))
         watch.start()
         try:
             for line in bats.stdout:
-                m = re.match(r"(not )?ok (\d+) (.*?)(?: in (\d+)ms)?( # skip.*)?$", line)
+                m = re.match(r"(not )?ok (\d+) (.*?)( # skip.*)?$", line)
                 if m:
-                    yield not m[1], int(m[2]), m[3], int(m[4] or 0) / 1000
+                    yield not m[1], int(m[2]), m[3]
             if bats.wait() < 0:
-                yield False, 0, "does not end", 0
+                yield False, 0, NO_END
         finally:
             watch.cancel()
             if bats.poll() is None:
@@ -166,10 +173,14 @@ def learn():
         folder = pathlib.Path(scratch.name, name)
         folder.mkdir()
         cases, reached = {}, collections.defaultdict(set)
-        for passed, number, case, seconds in run_bats(TREE, "build/cov", [name], cover=folder):
+        for passed, number, case in run_bats(TREE, "build/cov", [name], cover=folder):
             # A test may fail only with cover.c, which maps a file.
             if passed or all(ok for ok, *_ in run_bats(TREE, "build", [name], [case])):
-                cases[number] = (case, seconds)
+                cases[number] = case
+        costs = pathlib.Path(f"{folder}.costs")
+        rows = [row.split("\t") for row in costs.read_text().splitlines()] if costs.exists() else []
+        seconds = {case: float(s) for s, _, case in rows}  # of processors
+        cases = {number: (case, seconds.get(case, 0)) for number, case in cases.items()}
         for seen in folder.iterdir():
             number, program = seen.name.split(".", 1)
             ran = [m.start() for m in re.finditer(rb"[^\0]", seen.read_bytes())]
@@ -178,7 +189,7 @@ def learn():
                     reached[f"{file}:{moved(file)[1][line]}"].update(cases if number == "0" else {int(number)} & cases.keys())
         shutil.rmtree(folder)
         (notes / name).write_text(json.dumps({"cases": cases, "reached": {line: sorted(n) for line, n in reached.items()}}))
-        print(f"{name}: {sum(seconds for _, seconds in cases.values()):.0f} s", flush=True)
+        print(f"{name}: {sum(s for _, s in cases.values()):.0f} s of processors", flush=True)
 
     missing = [name for name in names if not (notes / name).exists()]
     if missing:
@@ -216,9 +227,9 @@ def key(mutant):
 
 
 @functools.cache
-def sound(file, name, short):
-    """Returns whether the test passes without a change."""
-    return all(passed for passed, *_ in run_bats(TREE, "base", [file], [name], short=short))
+def sound(cases, short, limit=None):
+    """Returns whether these tests pass, and within the limit, without a change."""
+    return all(passed for passed, *_ in run_bats(TREE, "base", [file for file, _ in cases], [name for _, name in cases], limit=limit, short=short))
 
 
 def judge(tree, mutant, reached, seconds):
@@ -260,12 +271,14 @@ def killed_by(tree, cases, seconds, short):
     begin, some = 0, FIRST
     while begin < len(cases):
         part = cases[begin : begin + some]
-        files = list(dict.fromkeys(name for name, _ in part))
-        if "units" in files:
+        if any(file == "units" for file, _ in part):
             make(tree, "units")
-        for passed, _, name, _ in run_bats(tree, "build", files, [name for _, name in part], limit=120 + 10 * sum(seconds[c] for c in part), short=short):
+        limit = 120 + 20 * sum(seconds[c] for c in part)
+        for passed, _, name in run_bats(tree, "build", [file for file, _ in part], [name for _, name in part], limit=limit, short=short):
+            if passed:
+                continue
             # The failure may be that of setup_file.
-            if not passed and all(sound(*c, short) for c in part if c[1] == name or name == "setup_file failed"):
+            if sound(tuple(part), short, limit / 4) if name == NO_END else all(sound((c,), short) for c in part if name in (c[1], "setup_file failed")):
                 return f"{', '.join(c[0] for c in part if c[1] == name) or 'some'}.bats: {name}"
         begin, some = begin + some, some * 4
     return None

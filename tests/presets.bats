@@ -123,7 +123,7 @@ lines' --print-chain=preset >want
         # A preset of the user hides the preset of samples/ with its name.
         printf '# my own\n--top-k 3\n' >config/sampl/presets/chat.preset
         [ "$(sampl --list-presets 2>where | grep -P '^chat\t')" = $'chat\tmy own' ]
-        grep -qF "$ROOT/samples/presets" where
+        grep -qF "$(cd "$ROOT" && pwd -P)/samples/presets" where
     fi
 }
 
