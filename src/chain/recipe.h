@@ -145,8 +145,12 @@ struct recipes {
     const struct vocab *vocab; // &texts once a vocabulary is loaded; NULL before
     struct trie *trie;         // of the vocabulary; NULL before recipes_trie
     struct shared_set recipe, part[PARTS];
-    bool strict_grammar;  // a grammar or schema that llama.cpp refuses is an error, not a note
-    bool lenient;         // unknown names of samplers are left out, with a warning
+
+    // What becomes of names of samplers that are not known, which are left out with a warning or else an error; and of
+    // grammars and schemas that llama.cpp refuses, which have a note or else are errors.
+    enum { UNKNOWN_IS_ERROR, UNKNOWN_IS_LEFT_OUT } unknown;
+    enum { REFUSED_IS_NOTED, REFUSED_IS_ERROR } refused;
+
     struct builder notes; // on new recipes (base/note.h); the program prints and clears them
 
     struct builder once;         // notes that the program prints once for several chains, one a line

@@ -6,6 +6,7 @@
 
 #include "cli/value.h"
 #include "cli/words.h"
+#include "in/input.h"
 #include "out/emit.h"
 #include "settings/options.h"
 
@@ -44,8 +45,8 @@ struct args {
     const char *params;          // a file with an object for each row; NULL: none
     const char *prompt, *accept; // lists of ids, accept also "recorded"; NULL: not given
     const char *tensor;
-    const char *ids;   // of the tokens in servers' replies: given or rank
-    const char *vocab; // a file, NULL: none
+    enum reply_ids ids; // of the tokens in servers' replies
+    const char *vocab;  // a file, NULL: none
     bool independent;
     struct share shard;
     int64_t row_base, first;
@@ -72,8 +73,8 @@ struct args {
     const char *output;        // NULL: standard output
     bool line_buffered;
     bool stats;
-    unsigned skip_bad; // 1: the run goes on after bad rows; 0: it ends
-    int64_t threads;   // 0: one for each core
+    enum on_error on_error;
+    int64_t threads; // 0: one for each core
     bool verbose;
 
     // variants: the SPECs of --vs and OPTION=LISTs of --sweep

@@ -80,10 +80,11 @@ static bool set_grammar_text(struct new_recipe *d, const struct args *a, struct 
             return err_prefix(e, "--%s", row->name);
         g.text.p = (const unsigned char *)content;
     }
-    const bool none = !g.schema && !g.text.len, ok = none || recipe_set_grammar(d, &g, e);
+    const bool schema = g.kind == GRAMMAR_SCHEMA, none = !schema && !g.text.len,
+               ok = none || recipe_set_grammar(d, &g, e);
     free(content);
     if (!ok && !option_names_file(row))
-        hint_file(a->typed.grammar, g.schema ? "--json-schema-file " : "--grammar-file ", e);
+        hint_file(a->typed.grammar, schema ? "--json-schema-file " : "--grammar-file ", e);
     return ok;
 }
 
@@ -117,8 +118,8 @@ static void warn_of_chain(struct recipes *r, const struct recipe *recipe)
 const struct recipe *recipe_from_args(struct recipes *r, const struct args *given, struct err *e)
 {
     struct args a = *given; // whose lists stay the caller's
-    r->lenient = a.lenient;
-    r->strict_grammar = a.strict_grammar;
+    r->unknown = a.lenient ? UNKNOWN_IS_LEFT_OUT : UNKNOWN_IS_ERROR;
+    r->refused = a.strict_grammar ? REFUSED_IS_ERROR : REFUSED_IS_NOTED;
     if (!leave_out_of_presets(r, &a, e))
         return NULL;
     const struct recipe *recipe = recipe_from_typed(r, &a.typed, add_files, &a, e);

@@ -153,7 +153,7 @@ static const struct option_row of_input[] = {
      .high = INT32_MAX, .help = "number of logits in a row of raw input"},
     {"tensor", .metavar = "NAME", IN, TEXT(tensor),
      .help = "name of the tensor to read, if a safetensors file has several"},
-    {"ids", .metavar = "HOW", IN, .def = "given", CHOICE(ids), .choices = "given,rank",
+    {"ids", .metavar = "HOW", IN, .def = "given", INDEX(ids), .choices = "given,rank",
      .help = "ids of the tokens in a server's reply; given: those of the reply, rank: numbered by rank within the row"},
     {"vocab", COMMON, .metavar = "FILE", IN, TEXT(vocab),
      RULES(READS_INPUT(.unless = "print-chain,print-grammar")),
@@ -313,7 +313,7 @@ static const struct option_row others[] = {
      RULES(NEEDS(VARIANTS, .says = " needs variants: --vs, --sweep or --against"),
            EXCLUDES("dump-probs,emit")),
      .help = "print the rows where variants pick another token; with N, the N rows that overlap least"},
-    {"on-error", COMMON, .metavar = "MODE", OUT, .def = "stop", INDEX(skip_bad), .choices = "stop,skip",
+    {"on-error", COMMON, .metavar = "MODE", OUT, .def = "stop", INDEX(on_error), .choices = "stop,skip",
      .help = "what to do at a bad row; skip continues with the next row"},
 
     {"preset", COMMON, .metavar = "NAME", OTHER, .kind = OPTION_PRESET,

@@ -194,7 +194,7 @@ static bool read_logits(struct json_rows *st, struct input_row *r, struct err *e
     for (size_t i = 0; i < row->n && st->value.plane == PLANE_PROBS; i++) {
         if (row->x[i] < 0.0f)
             return err_set(e, STATUS_DATA, "probability %zu is negative", i);
-        row->x[i] = c->keep_probs ? row->x[i] : libm_logf(row->x[i]);
+        row->x[i] = c->probs == PROBS_STAY ? row->x[i] : libm_logf(row->x[i]);
     }
     if (st->value.has_ids && st->value.n_ids != row->n)
         return err_set(e, STATUS_DATA, "the row has %zu ids and %zu numbers", st->value.n_ids, row->n);
@@ -228,7 +228,7 @@ static bool fills_line(const struct json_text *t, size_t len)
 // If the input goes on behind a row that is no JSON, marks it as bad. Returns false.
 static bool lose_row(struct json_rows *st, struct input_row *r, const struct err *e)
 {
-    if (!st->config->lines || st->text.failed)
+    if (st->config->on_error == ERROR_STOPS || st->text.failed)
         return false;
     st->value.more = false;
     st->lost = true;
@@ -241,12 +241,12 @@ static bool defer_row(struct json_rows *st, struct input_row *r)
 {
     struct json_text *const t = &st->text;
     const size_t len = st->lazy && !st->events && !st->single ? json_plain_length(t) : 0;
-    if (!len || t->failed || (st->config->lines && !fills_line(t, len)))
+    if (!len || t->failed || (st->config->on_error == ERROR_SKIPS && !fills_line(t, len)))
         return false;
     r->text = t->p;
     r->n_text = len;
     r->text_at = json_offset(t);
-    r->stays = t->source->mapped;
+    r->mapped = t->source->mapped;
     t->p += len;
     return true;
 }

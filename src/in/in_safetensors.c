@@ -41,7 +41,7 @@ struct list_tensor {
 struct safetensors {
     struct matrix m;
     struct list_tensor tensor[LIST_TENSORS]; // of lists; LIST_NUMBERS: also of other rows
-    bool logits;                             // the numbers of lists are logits, else log-probabilities
+    enum list_numbers kind;                  // of the numbers of lists
     size_t n_vocab;                          // of lists with a tail; 0: not known
     uint64_t whole;                          // rows that the input holds of all tensors of lists
     struct sparse row;                       // the current list
@@ -280,7 +280,7 @@ static bool read_listed_row(struct safetensors *t, uint64_t index, const struct 
             return false;
     }
     return t->tensor[TAIL_LSE].type ? tail_row(t, index, config->n_vocab, r, e)
-                                    : token_list_row(&t->row, t->logits, &unit, input_n_vocab(config), &r->logits, e);
+                                    : token_list_row(&t->row, t->kind, &unit, input_n_vocab(config), &r->logits, e);
 }
 
 // Reads a list, as `next` of struct format does.
@@ -314,9 +314,9 @@ static bool find_rows(struct safetensors *st, const cJSON *root, const cJSON *te
     matrix_add_sequences(m);
     if (of_ids) {
         ids->type = tensor_type_of(of_ids);
-        st->logits = token_list_has_logits(tensor->string);
+        st->kind = token_list_numbers(tensor->string);
         return safetensors_data(of_ids, m->rows * m->n * ids->type->size, &ids->begin, e) &&
-               (!st->logits || find_columns(root, st, e)) && open_lists(st, s, e);
+               (st->kind != LIST_LOGITS || find_columns(root, st, e)) && open_lists(st, s, e);
     }
     if (config->n_vocab && config->n_vocab != m->n)
         return err_set(e, STATUS_DATA, "tensor '%.*s' has %zu logits a row, --n-vocab is %zu", SHOWN(tensor->string),

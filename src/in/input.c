@@ -195,7 +195,7 @@ struct input *input_open(const struct input_config *config, struct err *e)
     if (in) {
         in->config = config;
         in->lenient = *config;
-        in->lenient.lines = true;
+        in->lenient.on_error = ERROR_SKIPS;
         in->counted = rows;
     }
     if (!in || !choose_rows(in, rows))
@@ -385,7 +385,7 @@ static void leave_row(struct input *in, const struct input_row *r)
 
 uint64_t input_alike(const struct input *in, const struct input_row *r)
 {
-    if (!in->matrix || !r->stays || r->seq || in->config->params || !row_is_sampled(r->place.use))
+    if (!in->matrix || !r->mapped || r->seq || in->config->params || !row_is_sampled(r->place.use))
         return 0;
     assert(!r->before.id && r->recorded < 0);
     const struct row_range *const range = &in->part.range[in->at];
@@ -466,7 +466,7 @@ bool input_next(struct input *in, unsigned how, struct input_row *r, bool *end, 
             continue;
         }
         in->next_row++;
-        if (how & READ_SHARED && r->stays)
+        if (how & READ_SHARED && r->mapped)
             leave_row(in, r);
         if (!shown) // even a bad one
             note_width(in, r);

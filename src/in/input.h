@@ -9,6 +9,11 @@
 #include "sample/history.h"
 #include "vocab/vocab.h"
 
+enum reply_ids { IDS_GIVEN, IDS_RANK };       // the reply's own, or ranks within the row
+enum reply_need { NEEDS_LIST, NEEDS_CHOSEN }; // a list of tokens, or just the chosen one's log-probability
+enum json_probs { PROBS_TO_LOGITS, PROBS_STAY };
+enum on_error { ERROR_STOPS, ERROR_SKIPS }; // ERROR_SKIPS: a row that is no JSON is bad, and ends with its line
+
 // The input as the command line describes it.
 struct input_config {
     const char *const *files; // [n_files], at least one; "-" is standard input
@@ -19,16 +24,16 @@ struct input_config {
     size_t n_tokens;           // size of the vocabulary; 0: there is none
     const struct vocab *vocab; // texts of tokens, or NULL
     struct vocab *texts;       // receives the texts that a reply lists for its tokens (vocab_set_text), or NULL
-    bool ranks;                // the tokens of servers' replies get their ranks as ids
+    enum reply_ids ids;        // of the tokens in servers' replies
     bool recorded;             // the chunks of kld files, and replies, are sequences
-    bool chosen_only;          // replies may have the chosen tokens' log-probabilities only; else such rows are bad
-    bool keep_probs;           // the probabilities of JSON rows stay as they are; else they become logits
+    enum reply_need reply;     // what a position of a reply must have; else its row is bad
+    enum json_probs probs;     // what becomes of the probabilities of JSON rows
     const char *tensor;        // name of the tensor in files that hold several; NULL: the only one that fits
     int64_t first;             // the run's first row; a negative number counts from the end
     const struct rows *rows;   // that the run shows
-    bool lines;                // a row that is no JSON is a bad row, which ends with its line; else an error
-    struct source_idle idle;   // may change from row to row
-    const char *params;        // name of a file with notes on each row (row_notes.h), one line a row; or NULL
+    enum on_error on_error;
+    struct source_idle idle; // may change from row to row
+    const char *params;      // name of a file with notes on each row (row_notes.h), one line a row; or NULL
 
     // A part of a longer run. Either the shard-th, from 1, of `shards` contiguous parts of the shown rows; or files
     // whose first row has number `base` in the longer run.
@@ -43,7 +48,7 @@ enum row_reading {
     READ_ALL = 1,    // all, even if only to tell of their sequences
     READ_UNSEEN = 2, // the rows of the run, which are to be sampled although they are not shown
 
-    READ_SHARED = 4, // who works on a row that stays gives back its memory, with source_give_back
+    READ_SHARED = 4, // who works on a mapped row gives back its memory, with source_give_back
     READ_TEXT = 8    // the row may be returned as text, for input_read
 };
 
@@ -109,7 +114,7 @@ struct input_row {
     bool several;      // there are several files
     uint64_t in_file;  // number of the row in its file, from 0
     uint64_t index;    // over the rows that are shown, from 0
-    bool stays;        // the logits, or the text, stay where they are until input_release
+    bool mapped;       // the logits, or the text, lie in a mapped file, until input_release
     bool fresh;        // begins a sequence, after the tokens `before`
     struct tokens before;
     uint64_t length; // rows of its sequence, if place.named
@@ -281,7 +286,7 @@ static inline void input_step(struct input_row *r, uint64_t n)
 }
 
 // The number of files that have been read to their end. input_release closes the first n of them, and ends their rows
-// that have `stays`.
+// that are mapped.
 uint64_t input_finished(const struct input *in);
 void input_release(struct input *in, uint64_t n);
 

@@ -37,7 +37,7 @@ static bool find_lists(const cJSON *object, bool (*fits)(const char *name), cons
 // Names that hold ids or numbers only if no other member does: "tokens" may be those of a prompt.
 static bool is_tokens(const char *name) { return !strcmp(name, "tokens"); }
 
-static bool is_probs(const char *name) { return !strcmp(name, "probs"); }
+static bool is_probs(const char *name) { return token_list_numbers(name) == LIST_PROBS; }
 
 bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found, struct err *e)
 {
@@ -67,8 +67,7 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     lists->object = object;
     lists->ids = ids->child;
     lists->numbers = numbers->child;
-    lists->logits = token_list_has_logits(numbers->string);
-    lists->probs = is_probs(numbers->string);
+    lists->kind = token_list_numbers(numbers->string);
     lists->n = (size_t)n;
     snprintf(lists->name, sizeof lists->name, "%" PRIu64, lists->objects++);
     return *found = true;
@@ -79,7 +78,7 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
 static bool read_listed_tokens(struct json_lists *lists, const cJSON *ids, const cJSON *numbers, struct err *e)
 {
     const cJSON *id = ids->child, *number = numbers->child;
-    const bool probs = lists->probs;
+    const bool probs = lists->kind == LIST_PROBS;
     lists->row.n = 0;
     lists->unit.of_probs = probs;
     for (size_t i = 0; id && number; i++, id = id->next, number = number->next) {
@@ -131,7 +130,7 @@ bool json_lists_next(struct json_lists *lists, struct row_notes *notes, const st
     if (!cJSON_IsArray(ids) || !cJSON_IsArray(numbers) || n != n_numbers)
         return err_set(e, STATUS_DATA, "the row has %d ids and %d numbers", n, n_numbers);
     const struct list_unit unit = unit_of(&lists->unit);
-    return token_list_row(&lists->row, lists->logits, &unit, input_n_vocab(config), &r->logits, e);
+    return token_list_row(&lists->row, lists->kind, &unit, input_n_vocab(config), &r->logits, e);
 }
 
 void json_lists_free(struct json_lists *lists) { sparse_free(&lists->row); }

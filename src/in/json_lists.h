@@ -6,13 +6,13 @@
 
 #include "in/list_unit.h"
 #include "in/row_notes.h"
-#include "in/sparse.h"
+#include "in/token_list.h"
 
 // The state of reading an object's rows. A zeroed struct is ready. Memory is kept from object to object.
 struct json_lists {
     const cJSON *object;
     const cJSON *ids, *numbers; // of the next row
-    bool logits, probs;         // the numbers are logits, or probabilities; else log-probabilities
+    enum list_numbers kind;     // of the numbers
     size_t n, next;             // rows of the object, and those that were read
     uint64_t objects;           // of the input so far
     char name[24];              // of the sequence, if the object has no "seq"

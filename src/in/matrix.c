@@ -119,7 +119,7 @@ bool matrix_next(void *self, struct source *s, const struct input_config *config
         m->convert(m, p);
     }
     r->logits = (struct row){m->type, m->convert ? m->row : p, m->n};
-    r->stays = s->mapped && !m->convert;
+    r->mapped = s->mapped && !m->convert;
     r->facts = m->all == MATRIX_OPEN ? ROW_RAW : 0u;
     r->ragged = m->ragged;
     m->ragged = 0;

@@ -212,9 +212,10 @@ static bool add_elements(struct json_reply *reply, const struct reply_shape *k, 
 
 // ---- columns
 
-static bool named(const cJSON *member, const char *name)
+// What the numbers of a column are.
+static enum list_numbers kind_of(const cJSON *column)
 {
-    return member && member->string && !strcmp(member->string, name);
+    return column && column->string ? token_list_numbers(column->string) : LIST_LOGPROBS;
 }
 
 // Compares elements of a column: numbers before texts, by their value.
@@ -246,15 +247,15 @@ static bool find_repeat(const cJSON *column, bool *repeats, struct err *e)
 // probabilities that add up to no more than 1. Logits do not tell.
 static bool find_steps(const struct reply_shape *k, const struct arrays *a, bool *steps, struct err *e)
 {
-    const bool probabilities = named(a->numbers, "probs");
+    const enum list_numbers kind = kind_of(a->numbers);
     double sum = 0.0;
     const cJSON *x;
     *steps = k->form == TOKEN_STEPS;
-    if (*steps || named(a->numbers, "logits"))
+    if (*steps || kind == LIST_LOGITS)
         return true;
-    cJSON_ArrayForEach(x, a->numbers) sum += !cJSON_IsNumber(x) ? 0.0
-                                             : probabilities    ? x->valuedouble
-                                                                : kern_exp(x->valuedouble);
+    cJSON_ArrayForEach(x, a->numbers) sum += !cJSON_IsNumber(x)   ? 0.0
+                                             : kind == LIST_PROBS ? x->valuedouble
+                                                                  : kern_exp(x->valuedouble);
     if (!find_repeat(a->tokens, steps, e))
         return false;
     *steps = *steps || sum > 1.02;
@@ -319,8 +320,7 @@ static bool add_columns(struct json_reply *reply, const struct reply_shape *k, c
                         struct reply_position *p, struct err *e)
 {
     bool steps = false;
-    p->probabilities = named(a->numbers, "probs");
-    p->logits = named(a->numbers, "logits");
+    p->kind = kind_of(a->numbers);
     if (!a->starts && !find_steps(k, a, &steps, e))
         return false;
     return steps ? add_steps(reply, k, a, p, e) : add_lists(reply, k, a, p, e);

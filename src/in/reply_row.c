@@ -19,7 +19,7 @@
 // Reads a number that is named a log-probability: below MASKED it is masked; of a reply of probabilities it is one.
 static void interpret(const struct json_reply *reply, const struct reply_position *p, struct reply_token *t)
 {
-    if (p->logits || t->probability || isnan(t->logit))
+    if (p->kind == LIST_LOGITS || t->probability || isnan(t->logit))
         return;
     if (t->logit <= MASKED) {
         t->logit = -INFINITY;
@@ -41,7 +41,7 @@ static bool read_list(struct json_reply *reply, const struct reply_position *p, 
         const size_t n = reply->n_tokens;
         if (!mem_grow(&reply->token, &reply->tokens_cap, n + 2, sizeof *reply->token)) // and the chosen token
             return err_from_fault(e, fault_memory());
-        if (!(columns ? reply_token_pair(value, number, p->probabilities, &reply->token[n])
+        if (!(columns ? reply_token_pair(value, number, p->kind == LIST_PROBS, &reply->token[n])
                       : reply_token_listed(value, keyed && ids, &reply->token[n])))
             return err_set(e, STATUS_DATA,
                            "position %zu of the reply: element %zu of its list is not a token with a probability",
@@ -63,7 +63,7 @@ static bool lists_probabilities(struct json_reply *reply)
     bool some = false;
     for (const struct reply_position *p = reply->position; p < reply->position + reply->n; p++) {
         double sum = 0.0;
-        if (!p->list || p->logits || !read_list(reply, p, &e))
+        if (!p->list || p->kind == LIST_LOGITS || !read_list(reply, p, &e))
             continue;
         for (const struct reply_token *t = reply->token; t < reply->token + reply->n_tokens; t++) {
             if (t->probability || t->logit < 0.0f || t->logit > 1.0f)
@@ -105,14 +105,14 @@ static bool read_chosen(const struct json_reply *reply, const struct reply_posit
 {
     *chosen = (struct reply_token){.id = -1, .logit = NAN};
     if (p->chosen && !(p->shape->form == TOKEN_STEPS || (p->numbers && !p->list)
-                           ? reply_token_pair(p->chosen, p->numbers, p->probabilities, chosen)
+                           ? reply_token_pair(p->chosen, p->numbers, p->kind == LIST_PROBS, chosen)
                            : reply_token_read(p->chosen, p->shape->form, chosen)))
         return err_set(e, STATUS_DATA, "position %zu of the reply is not a token", p->index);
     if (p->id >= 0)
         chosen->id = p->id;
     if (!isnan(p->logit))
         chosen->logit = chosen->number = p->logit;
-    if (!p->list && chosen->logit > ABOVE && !p->logits)
+    if (!p->list && chosen->logit > ABOVE && p->kind != LIST_LOGITS)
         return err_set(e, STATUS_DATA, "position %zu of the reply: its log-probability is %g, above 0", p->index,
                        (double)chosen->logit);
     if (p->list) {
@@ -134,17 +134,16 @@ static bool check_list(const struct json_reply *reply, const struct input_config
                        "position %zu of the reply has no list of tokens, as others have: a server that drafts tokens "
                        "lists none for those that it accepts from the draft",
                        p->index);
-    if (config->chosen_only && !reply->listed && chosen->logit == -INFINITY)
+    if (config->reply == NEEDS_CHOSEN && chosen->logit == -INFINITY)
         return err_set(e, STATUS_DATA, "position %zu of the reply: its log-probability is null, which is no number",
                        p->index);
-    if (config->chosen_only && !reply->listed && chosen->logit > -INFINITY && chosen->logit <= MASKED)
+    if (config->reply == NEEDS_CHOSEN && chosen->logit > -INFINITY && chosen->logit <= MASKED)
         return err_set(e, STATUS_DATA,
                        "position %zu of the reply: its log-probability is %g, which stands for an unknown number",
                        p->index, (double)chosen->logit);
-    if (config->chosen_only && !reply->listed && chosen->logit > -INFINITY)
+    if (config->reply == NEEDS_CHOSEN && chosen->logit > -INFINITY)
         return true;
-    const char *const alone =
-        reply->listed || !(chosen->logit > -INFINITY) ? "" : " (--emit score reads the chosen token alone)";
+    const char *const alone = !(chosen->logit > -INFINITY) ? "" : " (--emit score reads the chosen token alone)";
     return p->shape->request
                ? err_set(e, STATUS_DATA,
                          "position %zu of the reply has no list of tokens; ask the server for it with %s%s", p->index,
@@ -311,12 +310,12 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
         return err_from_fault(e, fault_memory());
     r->fresh = p->fresh;
     r->seq = reply->seq;
-    if (p->fresh && p->n_before && !config->ranks)
+    if (p->fresh && p->n_before && config->ids == IDS_GIVEN)
         r->before = (struct tokens){reply->prompt + p->before, p->n_before};
     r->facts = reply->facts;
     const bool keyed = cJSON_IsObject(p->list) && p->shape->form != TOKEN_ID;
     const size_t listed = reply->n_tokens, at = merge_chosen(reply, &chosen, keyed, &r->facts);
-    if (config->ranks && !number_by_rank(reply, e))
+    if (config->ids == IDS_RANK && !number_by_rank(reply, e))
         return false;
     struct list_unit unit = add_numbers(reply, p->fresh);
     float least = may_lack_tokens(reply, p, at, listed) ? INFINITY : least_listed(reply, at, listed);
@@ -342,13 +341,13 @@ bool json_reply_next(struct json_reply *reply, const struct input_config *config
     r->facts |= config->texts && config->texts->n ? ROW_TEXTS : 0u;
     if (at < reply->n_tokens)
         r->recorded = reply->token[at].id;
-    else if (!config->ranks)
+    else if (config->ids == IDS_GIVEN)
         r->recorded = chosen.id;
     const struct row_unlisted unlisted = token_list_unlisted(reply->row.x, reply->row.n, least, &unit);
-    const size_t n_vocab = config->n_vocab || config->ranks ? config->n_vocab : config->n_tokens;
+    const size_t n_vocab = config->n_vocab || config->ids == IDS_RANK ? config->n_vocab : config->n_tokens;
     if (!sparse_row(&reply->row, n_vocab, &r->logits, e))
         return false;
-    if (!p->logits) // a list of logits is the whole row
+    if (p->kind != LIST_LOGITS) // a list of logits is the whole row
         r->logits.unlisted = r->logits.n == n_vocab ? token_list_complete(unlisted) : unlisted;
     r->logits.unlisted.alone = !p->list;
     return true;

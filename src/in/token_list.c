@@ -31,7 +31,10 @@ bool token_list_has_ids(const char *name) { return is_among("ids indices token_i
 
 bool token_list_has_numbers(const char *name) { return is_among("logprobs log_probs logits values", name); }
 
-bool token_list_has_logits(const char *name) { return is_among("logits", name); }
+enum list_numbers token_list_numbers(const char *name)
+{
+    return is_among("logits", name) ? LIST_LOGITS : !strcmp(name, "probs") ? LIST_PROBS : LIST_LOGPROBS;
+}
 
 // ln x; -inf if x is not positive.
 static double log_or_none(double x) { return x > 0.0 ? libm_log(x) : -INFINITY; }
@@ -86,8 +89,8 @@ struct row_unlisted token_list_complete(struct row_unlisted unlisted)
     return (struct row_unlisted){.scale = unlisted.scale, .unit = unlisted.unit};
 }
 
-bool token_list_row(struct sparse *s, bool logits, const struct list_unit *unit, size_t n_vocab, struct row *row,
-                    struct err *e)
+bool token_list_row(struct sparse *s, enum list_numbers numbers, const struct list_unit *unit, size_t n_vocab,
+                    struct row *row, struct err *e)
 {
     if (s->n && !sparse_drop_padding(s, e))
         return false;
@@ -98,7 +101,7 @@ bool token_list_row(struct sparse *s, bool logits, const struct list_unit *unit,
     float least = INFINITY;
     for (size_t i = 0; i < s->n; i++)
         least = s->x[i] > -INFINITY && s->x[i] < least ? s->x[i] : least;
-    if (!logits && least < INFINITY)
+    if (numbers != LIST_LOGITS && least < INFINITY)
         row->unlisted = token_list_unlisted(s->x, s->n, least, unit);
     if (s->n == n_vocab)
         row->unlisted = token_list_complete(row->unlisted);

@@ -10,8 +10,9 @@
 bool token_list_has_ids(const char *name);
 bool token_list_has_numbers(const char *name);
 
-// Returns whether the name of the numbers says that they are logits.
-bool token_list_has_logits(const char *name);
+// What the numbers of a list are, as their name says.
+enum list_numbers { LIST_LOGPROBS, LIST_PROBS, LIST_LOGITS };
+enum list_numbers token_list_numbers(const char *name);
 
 // Returns whether the name begins with "topk_" or "top_".
 bool token_list_is_marked(const char *name);
@@ -28,7 +29,7 @@ struct row_unlisted token_list_complete(struct row_unlisted unlisted);
 // Makes *row of the ids and numbers of s: complete if they are logits or the whole vocabulary, else partial. Removes
 // padding: masked tokens whose id repeats. n_vocab: 0 if unknown. Fails with STATUS_DATA if no token is left, and as
 // sparse_row does.
-bool token_list_row(struct sparse *s, bool logits, const struct list_unit *unit, size_t n_vocab, struct row *row,
-                    struct err *e);
+bool token_list_row(struct sparse *s, enum list_numbers numbers, const struct list_unit *unit, size_t n_vocab,
+                    struct row *row, struct err *e);
 
 #endif

@@ -27,7 +27,7 @@ static bool check_row(struct array *a, const struct record *r, struct err *e)
                        "%s: there are more rows than the npy header states; write to a file, or use -O f32",
                        a->dest->name);
     if (has_header(a) && !a->rows)
-        a->narrow = a->narrow && r->type == DTYPE_F16;
+        a->type = r->type == DTYPE_F16 ? a->type : DTYPE_F32;
     if (!a->rows && width)
         a->width = width;
     if (r->error && a->width)
@@ -39,7 +39,7 @@ static bool check_row(struct array *a, const struct record *r, struct err *e)
         return err_set(e, STATUS_DATA,
                        "%s: row %" PRIu64 " has %zu numbers, those before it %zu; -O json takes any width",
                        a->dest->name, r->row, width, a->width);
-    for (size_t i = 0; a->narrow && i < width; i++)
+    for (size_t i = 0; a->type == DTYPE_F16 && i < width; i++)
         if (r->values[i] >= F16_OVERFLOW)
             return err_set(e, STATUS_DATA, "%s: row %" PRIu64 ": %g of token %zu is beyond f16, use -O f32",
                            a->dest->name, r->row, (double)r->values[i], i);
@@ -52,7 +52,7 @@ static void write_row(struct array *a, const struct record *r)
 {
     float single[BLOCK];
     uint16_t half[BLOCK];
-    if (!r->error && !a->narrow) {
+    if (!r->error && a->type == DTYPE_F32) {
         fwrite(r->values, sizeof *r->values, a->width, a->dest->stream);
         return;
     }
@@ -62,7 +62,7 @@ static void write_row(struct array *a, const struct record *r)
             single[i] = r->error ? NAN : r->values[at + i];
             half[i] = f16_of_f32(single[i]);
         }
-        if (a->narrow)
+        if (a->type == DTYPE_F16)
             fwrite(half, sizeof *half, n, a->dest->stream);
         else
             fwrite(single, sizeof *single, n, a->dest->stream);
@@ -75,7 +75,7 @@ static void write_header(struct array *a, uint64_t rows)
     char header[HEADER];
     const int len = snprintf(
         header, HEADER, "\x93NUMPY\1%c%c%c{'descr': '<f%d', 'fortran_order': False, 'shape': (%" PRIu64 ", %zu), }", 0,
-        HEADER - 10, 0, a->narrow ? 2 : 4, rows, a->width);
+        HEADER - 10, 0, (int)dtype_size(a->type), rows, a->width);
     assert(len > 10 && len < HEADER);
     memset(header + len, ' ', (size_t)(HEADER - 1 - len));
     header[HEADER - 1] = '\n';

@@ -10,10 +10,10 @@
 // An array that is being written.
 struct array {
     struct dest *dest;
-    size_t width;  // numbers in a row; 0: the first good row decides
-    bool narrow;   // the numbers are f16; of a counted format, until the first row says otherwise
-    bool single;   // a record has one number, not one for each token
-    uint64_t rows; // so far
+    size_t width;    // numbers in a row; 0: the first good row decides
+    enum dtype type; // of the numbers, f32 or f16; of a counted format, until the first row says otherwise
+    bool single;     // a record has one number, not one for each token
+    uint64_t rows;   // so far
 };
 
 // Writes a row. Fails with STATUS_DATA if the row cannot be written.

@@ -11,7 +11,7 @@ const struct output_format output_formats[] = {
     {"json", FORMAT_JSON, .inputs = "json pairs"},
     {"html", FORMAT_PAGE, .counted = true},
     {"f32", FORMAT_ARRAY},
-    {"f16", FORMAT_ARRAY, .inputs = "f16", .narrow = true},
+    {"f16", FORMAT_ARRAY, .inputs = "f16", .type = DTYPE_F16},
     {"npy", FORMAT_ARRAY, .inputs = "npy kld safetensors", .counted = true},
     {"safetensors", FORMAT_TENSORS, .counted = true},
     {NULL},

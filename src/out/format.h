@@ -3,6 +3,8 @@
 #ifndef SAMPL_OUT_FORMAT_H
 #define SAMPL_OUT_FORMAT_H
 
+#include "trace/record.h"
+
 #include <stdbool.h>
 
 // The kinds of formats, as bits. A view names those that it can be written in.
@@ -21,7 +23,7 @@ struct output_format {
     enum format_kind kind;
     const char *inputs; // names of input formats: it writes their distributions if no output format is named
     bool counted;       // the number of rows comes first
-    bool narrow;        // FORMAT_ARRAY: the numbers are f16
+    enum dtype type;    // FORMAT_ARRAY: of the numbers, f32 or f16
 
     // FORMAT_CELLS: what stands before, between and behind the cells of a line; below the heading; and the character
     // that an escape precedes in texts, or 0.

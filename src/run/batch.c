@@ -21,7 +21,10 @@ enum {
     GIVE_BACK = 4 << 20, // bytes of a mapped file that a thread works through before it gives them back
 };
 
-bool row_goes_on(const struct job *j, const struct result *res) { return res->ok || (res->bad && j->args->skip_bad); }
+bool row_goes_on(const struct job *j, const struct result *res)
+{
+    return res->ok || (res->bad && j->args->on_error == ERROR_SKIPS);
+}
 
 // ---- memory
 
@@ -69,7 +72,7 @@ static const void *keep_array(char **free_at, const void *array, size_t size)
 static bool keep_row(struct read_row *s, struct err *e)
 {
     struct row *const x = &s->row.logits;
-    const bool stays = s->row.stays || s->row.bad || !row_is_sampled(s->row.place.use);
+    const bool stays = s->row.mapped || s->row.bad || !row_is_sampled(s->row.place.use);
     const size_t n_text = stays || !s->row.text ? 0 : s->row.n_text,
                  n_before = s->row.before.n * sizeof *s->row.before.id,
                  n_ids = stays || !x->ids ? 0 : x->n * sizeof *x->ids, n_data = stays ? 0 : x->n * dtype_size(x->type),
@@ -261,7 +264,7 @@ static void region_add(struct region *g, const struct input_row *row)
 {
     const struct row *const x = &row->logits;
     const char *const at = row->text ? row->text : x->data;
-    if (!row->stays || row->bad)
+    if (!row->mapped || row->bad)
         return;
     if (g->begin && (g->file != row->number - row->in_file || at < g->end))
         region_end(g);

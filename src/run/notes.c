@@ -67,7 +67,7 @@ void note_settings(const struct job *j)
         message_note("%s is set, but sampl reads no variable LLAMA_ARG_*", variable);
     if (a->verbose && a->backend_sampling)
         message_note("--backend-sampling has no effect: there is no backend");
-    if (!strcmp(a->ids, "rank"))
+    if (a->ids == IDS_RANK)
         message_note("--ids rank: the ids of servers' tokens are ranks within their row; histories and biases mean "
                      "nothing");
     if (!a->files.n && isatty(STDIN_FILENO))

@@ -142,6 +142,7 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
     static const char *const standard_input[] = {"-"};
     const struct args *const a = j->args;
     const struct vocab *const vocab = j->recipes->vocab;
+    const bool chosen = a->emit == EMIT_SCORE || means_of_accepted(a->columns);
     return (struct input_config){.files = a->files.n ? a->files.word : standard_input,
                                  .n_files = a->files.n ? a->files.n : 1,
                                  .kern = j->kern,
@@ -149,12 +150,12 @@ static struct input_config input_wanted(const struct job *j, struct vocab *texts
                                  .n_vocab = (size_t)a->n_vocab,
                                  .vocab = vocab,
                                  .texts = shows_texts(j) ? texts : NULL,
-                                 .ranks = !strcmp(a->ids, "rank"),
+                                 .ids = a->ids,
                                  .recorded = j->follows == FOLLOWS_RECORDED,
-                                 .chosen_only = a->emit == EMIT_SCORE || means_of_accepted(a->columns),
+                                 .reply = chosen ? NEEDS_CHOSEN : NEEDS_LIST,
                                  .n_tokens = vocab ? vocab->n : 0,
                                  .tensor = a->tensor,
-                                 .lines = a->skip_bad,
+                                 .on_error = a->on_error,
                                  .first = a->first,
                                  .rows = &j->rows,
                                  .params = a->params,

@@ -22,11 +22,11 @@ static bool parse_rules(struct rules *r, struct recipes *of, const struct gramma
     r->grammar = grammar_parse(r->shared.key, r->shared.len, of->vocab, refusal, e);
     if (!e->status)
         return true;
-    if (e->status == STATUS_USAGE && g->file && !g->schema)
+    if (e->status == STATUS_USAGE && g->file && g->kind != GRAMMAR_SCHEMA)
         err_prefix(e, "--%s: '%s'", g->option, g->file);
     else if (e->status == STATUS_USAGE)
         err_prefix(e, "--%s", g->option);
-    if (r->grammar && !g->schema) // a schema has warnings of its own
+    if (r->grammar && g->kind != GRAMMAR_SCHEMA) // a schema has warnings of its own
         note_add(&of->notes, NOTE_WARNING, "%s", e->text);
     return r->grammar;
 }
@@ -99,7 +99,7 @@ __attribute__((format(printf, 4, 5))) static bool refuse(struct recipes *of, con
     va_start(args, format);
     err_text(said.text, sizeof said.text, format, args);
     va_end(args);
-    if (!of->strict_grammar) {
+    if (of->refused == REFUSED_IS_NOTED) {
         note_once(of, NOTE_PLAIN, "%s", said.text);
         return true;
     }
@@ -120,7 +120,7 @@ static bool tell_verdict(struct recipes *of, const struct grammar_text *g, const
     if (v->reason.len)
         return refuse(of, g, e, "llama.cpp refuses this schema: %s; it reads the grammar that --print-grammar prints",
                       v->reason.text);
-    if (!g->schema && refusal->err.status)
+    if (g->kind != GRAMMAR_SCHEMA && refusal->err.status)
         return refuse(of, g, e, "llama.cpp refuses this grammar: %s: %s", refusal->place, refusal->err.text);
     return true;
 }
@@ -143,8 +143,8 @@ bool recipe_set_grammar(struct new_recipe *d, const struct grammar_text *g, stru
     struct verdict verdict = {0};
     struct grammar_refusal refusal = {0};
     bool ok = true;
-    d->key.grammar_prefilled = g->schema || g->tool_calls;
-    if (!g->schema)
+    d->key.grammar_prefilled = g->kind != GRAMMAR_GBNF;
+    if (g->kind != GRAMMAR_SCHEMA)
         builder_bytes(&made.gbnf, g->text.p, g->text.len);
     else if (!convert_schema(&g->text, &made, &verdict, e))
         ok = e->status == STATUS_USAGE && err_prefix(e, "--%s", g->option);

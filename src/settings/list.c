@@ -25,7 +25,7 @@ void list_begin(struct list *l, const char *name)
 {
     l->name = name;
     l->n = 0;
-    l->known_only = false;
+    l->unknown = UNKNOWN_IDS_REFUSED;
     l->entries.len = l->late.len = 0;
 }
 
@@ -40,7 +40,7 @@ void list_copy(struct list *to, const struct list *from)
 {
     to->name = from->name;
     to->n = from->n;
-    to->known_only = from->known_only;
+    to->unknown = from->unknown;
     if (from->n)
         builder_bytes(&to->entries, from->entries.text, from->entries.len);
     if (from->late.len)

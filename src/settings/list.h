@@ -43,7 +43,10 @@ static inline const char *entry_text(const struct list_entry *x)
 struct list {
     const char *name; // what messages call the setting, --OPTION or a member of a row; NULL: it was not given
     size_t n;
-    bool known_only; // ids that the vocabulary lacks are left out, as llama-server does with those of requests
+    enum {
+        UNKNOWN_IDS_REFUSED,
+        UNKNOWN_IDS_LEFT_OUT // as llama-server does with those of requests
+    } unknown;               // what becomes of ids that the vocabulary lacks
     struct builder entries;
     struct builder late; // a struct err that counts only if a chain is made of the list; empty: none
 };

@@ -176,7 +176,8 @@ static bool add_entries(struct making *m, enum list_kind kind, const struct shar
     const struct list *const list = given(m, kind);
     struct tokens tokens;
     for (const struct list_entry *x = NULL; list && (x = list_next_entry(list, x));) {
-        if (list->known_only && x->form == ENTRY_IDS && m->d->of->vocab && *x->of >= m->d->of->vocab->n)
+        if (list->unknown == UNKNOWN_IDS_LEFT_OUT && x->form == ENTRY_IDS && m->d->of->vocab &&
+            *x->of >= m->d->of->vocab->n)
             continue;
         if (!find_tokens(m, list, x, x->form == ENTRY_ESCAPED && kind == LIST_BIASES && !m->d->of_row, &tokens))
             return false;

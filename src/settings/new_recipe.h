@@ -40,21 +40,27 @@ const struct recipe *recipe_with_params(struct recipes *r, const struct recipe *
 // Sets the seed, if it is in the engine's range. A seed that asks for a random one is drawn by recipe_finish.
 bool recipe_set_seed(struct new_recipe *d, int64_t seed, struct err *e);
 
-// Sets the samplers: names separated by ';', each with an optional =VALUE, or letters. text NULL: the default chain,
+// How samplers are named: by names separated by ';', each with an optional =VALUE, or by letters.
+enum order_form { ORDER_NAMES, ORDER_LETTERS };
+
+// Sets the samplers. text NULL: the default chain,
 // joined by every sampler of other programs (struct sampler: foreign) whose own parameter enables it, in the order of
 // list.def.
-bool recipe_set_samplers(struct new_recipe *d, const char *text, bool by_letter, struct err *e);
+bool recipe_set_samplers(struct new_recipe *d, const char *text, enum order_form form, struct err *e);
 
 // Refuses values of one sampler that contradict each other.
 bool recipe_check_values(const struct new_recipe *d, struct err *e);
 
 // A grammar as text.
 struct grammar_text {
-    struct piece text;  // GBNF, or a JSON schema
-    bool schema;        // text is a JSON schema
+    struct piece text;
+    enum {
+        GRAMMAR_GBNF,
+        GRAMMAR_TOOL_CALLS, // GBNF, of tool calls
+        GRAMMAR_SCHEMA      // a JSON schema
+    } kind;
     const char *option; // without dashes; errors and notes begin with it
     const char *file;   // of the text; NULL: the option itself holds it
-    bool tool_calls;    // the grammar is that of tool calls
 };
 
 // Sets the grammar.

@@ -147,7 +147,7 @@ bool option_set_as(const struct option_row *row, enum option_kind kind, const ch
         return set_param(row, value, t, e);
     case OPTION_NAMES:
     case OPTION_LETTERS:
-        t->by_letter = kind == OPTION_LETTERS;
+        t->samplers_form = kind == OPTION_LETTERS ? ORDER_LETTERS : ORDER_NAMES;
         return set_text(row, value, t, e);
     case OPTION_LIST:
         return set_list(row, value, t, e);
@@ -353,8 +353,9 @@ const char *typed_refusal(const struct typed *t, bool of_presets, const struct o
 
 struct grammar_text typed_grammar(const struct typed *t)
 {
+    const bool schema = !strncmp(t->grammar_row->name, "json-schema", strlen("json-schema"));
     return (struct grammar_text){.text = {(const unsigned char *)t->grammar, strlen(t->grammar)},
-                                 .schema = !strncmp(t->grammar_row->name, "json-schema", strlen("json-schema")),
+                                 .kind = schema ? GRAMMAR_SCHEMA : GRAMMAR_GBNF,
                                  .option = t->grammar_row->name};
 }
 
@@ -399,7 +400,7 @@ static bool set_order(struct new_recipe *d, const struct typed *t, const struct 
         return err_from_fault(e, fault_memory());
     if (names->text)
         return recipe_set_samplers(d, names->text, false, e);
-    return d->key.engine->options || !named || recipe_set_samplers(d, t->samplers, t->by_letter, e);
+    return d->key.engine->options || !named || recipe_set_samplers(d, t->samplers, t->samplers_form, e);
 }
 
 const struct recipe *recipe_from_typed(struct recipes *r, const struct typed *t, add_more_fn *add_more, const void *arg,

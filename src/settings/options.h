@@ -181,8 +181,8 @@ struct typed {
     bool neutral;                      // samplers whose options were not given are off
     int64_t seed;                      // as given; the range depends on the engine
     const char *engine;
-    const char *samplers; // names of samplers, or if
-    bool by_letter;       // by_letter, their letters
+    const char *samplers;
+    enum order_form samplers_form;
     struct settings settings;
     const struct option_row *grammar_row; // of the option that gave the grammar; NULL: there is no grammar
     const char *grammar;                  // its value: a text or a file

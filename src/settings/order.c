@@ -7,8 +7,9 @@
 #include <string.h>
 
 // The error for an unknown name or letter: lists those that are known.
-static bool unknown_sampler(bool by_letter, const char *name, size_t len, struct err *e)
+static bool unknown_sampler(enum order_form form, const char *name, size_t len, struct err *e)
 {
+    const bool by_letter = form == ORDER_LETTERS;
     char known[600] = "", *at = known;
     if (!by_letter && memchr(name, ',', len))
         return err_set(e, STATUS_USAGE, "--samplers: '%.*s' is not a sampler; separate names with ';'",
@@ -63,14 +64,15 @@ static bool has_entry(const struct order *o, const struct sampler *s)
     return i < o->n;
 }
 
-static bool read_order(struct order *o, struct recipes *r, const char *text, bool by_letter, struct err *e)
+static bool read_order(struct order *o, struct recipes *r, const char *text, enum order_form form, struct err *e)
 {
+    const bool by_letter = form == ORDER_LETTERS;
     for (const char *at = text; *at;) {
         const size_t len = by_letter ? utf8_step(at) : strcspn(at, ";"), name_len = by_letter ? len : strcspn(at, ";=");
         const struct sampler *const s = by_letter ? sampler_by_letter(*at) : sampler_by_name(at, name_len);
         const bool again = s && s->once && name_len == len && has_entry(o, s);
-        if (!s && !r->lenient)
-            return unknown_sampler(by_letter, at, name_len, e);
+        if (!s && r->unknown == UNKNOWN_IS_ERROR)
+            return unknown_sampler(form, at, name_len, e);
         if (!s)
             note_add(&r->notes, NOTE_WARNING, "%s: unknown sampler '%.*s' is left out",
                      by_letter ? "--sampler-seq" : "--samplers", err_clip_part(at, name_len, 40), at);
@@ -106,11 +108,11 @@ static void default_names(const struct new_recipe *d, struct builder *names)
     }
 }
 
-bool recipe_set_samplers(struct new_recipe *d, const char *text, bool by_letter, struct err *e)
+bool recipe_set_samplers(struct new_recipe *d, const char *text, enum order_form form, struct err *e)
 {
     struct builder key = {0};
     bool ok;
-    builder_byte(&key, by_letter ? 'l' : text ? 'n' : 'd');
+    builder_byte(&key, form == ORDER_LETTERS ? 'l' : text ? 'n' : 'd');
     if (text)
         builder_string(&key, text);
     else
@@ -119,5 +121,5 @@ bool recipe_set_samplers(struct new_recipe *d, const char *text, bool by_letter,
         sizeof(struct order) + key.len * sizeof(struct order_entry); // a sampler has at least one letter
     struct order *const o = recipe_share(d, PART_ORDER, &key, size, free, &ok, e);
     builder_free(&key);
-    return o ? read_order(o, d->of, (const char *)o->shared.key + 1, by_letter, e) : ok;
+    return o ? read_order(o, d->of, (const char *)o->shared.key + 1, form, e) : ok;
 }

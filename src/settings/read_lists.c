@@ -89,7 +89,7 @@ static bool read_request_biases(struct settings_reader *r, const cJSON *item)
     struct list *const list = read_begin(r, LIST_BIASES, item);
     bool ok = list && read_option(r, "ignore-eos", "false"); // its bans are biases, too
     if (list)
-        list->known_only = true;
+        list->unknown = UNKNOWN_IDS_LEFT_OUT;
     for (const cJSON *entry = cJSON_IsArray(item) || cJSON_IsObject(item) ? item->child : NULL; ok && entry;
          entry = entry->next) {
         const cJSON key = {.type = cJSON_String, .valuestring = entry->string};

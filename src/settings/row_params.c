@@ -69,13 +69,15 @@ static void drop_grammar(struct change *ch)
 static bool set_row_grammar(struct change *ch, const char *option, const char *text)
 {
     const char *const type = cJSON_GetStringValue(json_member(ch->params, "grammar_type"));
+    const bool schema = !strcmp(option, "json-schema");
     const struct grammar_text g = {.text = {(const unsigned char *)text, strlen(text)},
-                                   .schema = !strcmp(option, "json-schema"),
-                                   .tool_calls = type && !strcmp(type, "tool_calls"),
+                                   .kind = schema                                ? GRAMMAR_SCHEMA
+                                           : type && !strcmp(type, "tool_calls") ? GRAMMAR_TOOL_CALLS
+                                                                                 : GRAMMAR_GBNF,
                                    .option = option};
-    if (!*text && !g.schema)
+    if (!*text && !schema)
         drop_grammar(ch);
-    else if (!g.schema && !ch->fresh.of->vocab)
+    else if (!schema && !ch->fresh.of->vocab)
         return err_set(ch->e, STATUS_USAGE, "a grammar needs --vocab");
     else if (!recipe_set_grammar(&ch->fresh, &g, ch->e))
         return false;

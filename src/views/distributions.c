@@ -114,7 +114,7 @@ static bool shape_empty(struct distributions *v, struct err *e)
         return true;
     if (!input_width(v->columns.job->in[0], &like, e))
         return err_prefix(e, "%s", v->array.dest->name);
-    v->array.narrow = v->array.narrow && like.type == DTYPE_F16;
+    v->array.type = like.type == DTYPE_F16 ? v->array.type : DTYPE_F32;
     v->array.width = like.n;
     return true;
 }
@@ -139,9 +139,10 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
             return false;
         d->format = output_format_like(input);
     }
+    const bool follows = d->format->counted && !a->output_format; // the input's type
     v->array = (struct array){.dest = d,
                               .width = (size_t)a->n_vocab,
-                              .narrow = d->format->narrow || (d->format->counted && !a->output_format),
+                              .type = follows ? DTYPE_F16 : d->format->type,
                               .single = a->emit == EMIT_SCORE};
     return columns_open(self, j, d, e);
 }

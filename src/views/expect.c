@@ -378,7 +378,7 @@ static bool prepare(void *self, struct job *j, struct dest *d, struct err *e)
     v->config.files = &j->args->expect;
     v->config.n_files = 1;
     v->config.format = "auto";
-    v->config.keep_probs = true;
+    v->config.probs = PROBS_STAY;
     v->config.rows = &all;
     v->config.params = NULL;
     v->config.texts = NULL;
