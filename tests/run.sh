@@ -70,6 +70,7 @@ scratch=$(mktemp -d) lock=$scratch/lock far=$scratch/a-folder-whose-name-is-long
 trap 'rm -r "$scratch"' EXIT
 ln -s "${PWD%/*}" "$far"
 far+=/${PWD##*/}
+for name in SAMPL UNITS; do [ -z "${!name-}" ] || export "$name=${!name/#"$PWD/"/"$far/"}"; done
 suite "$@" | {
     passed=0 failed=0 skipped=0
     while IFS= read -r line; do
