@@ -139,7 +139,7 @@ static bool unpack_swap(struct file_view *v, struct foreign *f, const char *sect
         cJSON_DeleteItemFromObjectCaseSensitive(macros, macro->string);
         whole = whole && copy && cJSON_AddItemToObject(macros, macro->string, copy);
     }
-    f->made = cmd && whole ? command_line_read(cmd, true, macros, e) : NULL;
+    f->made = cmd && whole ? command_line_read(cmd, true, NULL, macros, e) : NULL;
     cJSON_Delete(macros);
     if (!whole)
         return err_from_fault(e, fault_memory());
@@ -154,12 +154,31 @@ static bool unpack_swap(struct file_view *v, struct foreign *f, const char *sect
     return true;
 }
 
+// Notes which command of a file is read, and what is not certain of it.
+static void note_command(struct file_view *v)
+{
+    const cJSON *const more = json_member(v->root, "more");
+    struct builder note = {0};
+    if (more && more->valuedouble > 0.0)
+        builder_format(&note, "the first of %d commands is read; FILE:N chooses another", (int)more->valuedouble + 1);
+    if (cJSON_HasObjectItem(v->root, "condition"))
+        builder_format(&note, "%sthe command stands under a condition", note.len ? "; " : "");
+    if (cJSON_HasObjectItem(v->root, "guessed"))
+        builder_format(&note, "%sthe command's program is a variable, which is taken for llama-server",
+                       note.len ? "; " : "");
+    if (note.len)
+        view_note(v, note.text);
+    v->note.failed = v->note.failed || note.failed;
+    builder_free(&note);
+}
+
 // Sets v->root to the settings in the flags of a program that is not llama.cpp, which *from then names. False with *e.
 static bool unpack_command(struct file_view *v, struct foreign *f, const char **from, struct err *e)
 {
     const char *program;
     if (!json_array(v->root, "command") || !cJSON_HasObjectItem(v->root, "more"))
         return true;
+    note_command(v);
     cJSON *const settings = command_line_settings(v->root, &program, e);
     if (!program || !settings)
         return !program;
@@ -179,6 +198,8 @@ static bool unpack(struct file_view *v, struct foreign *f, const char *section, 
         return true;
     if (cJSON_IsObject(models) && cJSON_HasObjectItem(models->child, "cmd"))
         return unpack_swap(v, f, section, e);
+    if (json_array(v->root, "command") && cJSON_HasObjectItem(v->root, "more"))
+        return true; // notation_read has chosen the command
     if (!cJSON_IsArray(v->root))
         return !section ||
                err_set(e, STATUS_USAGE,

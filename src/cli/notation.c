@@ -3,6 +3,7 @@
 
 #include "base/builder.h"
 #include "base/names.h"
+#include "cli/batch_file.h"
 #include "cli/command_line.h"
 #include "cli/yaml.h"
 
@@ -218,15 +219,26 @@ static const struct notation *notation_of(const char *text)
 static bool may_be_script(const char *text)
 {
     const struct notation *const known = notation_of(text);
-    return (!known || known == &ini || !strncmp(text, "#!", 2)) && *first_line(text) != '[' && *first_line(text) != '-';
+    const char *const line = first_line(text), *const test = line + strspn(line, "[");
+    if (!strncmp(text, "#!", 2))
+        return true;
+    if (test > line) // [ or [[
+        return *test == ' ' && strchr("-!\"$", test[1]);
+    return (!known || known == &ini) && *line != '-';
+}
+
+// Returns true if a text is a script, whatever commands it has.
+static bool is_script(const char *text)
+{
+    return !strncmp(text, "#!", 2) || (!notation_of(text) && (batch_file_is(text) || strstr(text, "Start-Process ")));
 }
 
 bool notation_is_foreign(const char *text)
 {
     struct err ignored = {.status = STATUS_OK};
-    cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, &ignored) : NULL;
+    cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, NULL, &ignored) : NULL;
     cJSON_Delete(command);
-    return command || ignored.status != STATUS_OK || notation_of(text);
+    return command || ignored.status != STATUS_OK || notation_of(text) || is_script(text);
 }
 
 bool notation_is_ini(const char *text) { return notation_of(text) == &ini; }
@@ -234,9 +246,15 @@ bool notation_is_ini(const char *text) { return notation_of(text) == &ini; }
 static cJSON *read_tree(const char *text, size_t len, const char *section, struct err *e)
 {
     const struct notation *const known = notation_of(text), *const notation = known || !section ? known : &ini;
-    cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, e) : NULL;
-    if (command || e->status != STATUS_OK || !notation)
+    cJSON *const command = may_be_script(text) ? command_line_read(text, false, section, NULL, e) : NULL;
+    if (command || e->status != STATUS_OK)
         return command;
+    if (is_script(text))
+        err_set(e, STATUS_USAGE,
+                "a script in which no command is found that starts llama-server, llama-cli or another program whose "
+                "flags sampl reads: a file of the flags alone is read, too");
+    if (e->status != STATUS_OK || !notation)
+        return NULL;
     if (section && notation != &ini && notation != &json && notation != &yaml) {
         err_set(e, STATUS_USAGE, "only an ini of llama.cpp's, a list and llama-swap's models have parts such as '%.*s'",
                 err_clip(section, 40), section);
