@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """rows.py SAMPL COUNT SEED: compares the rows that --rows shows with the same rows of the whole run, for random inputs, chains, engines,
-sequences, outputs, shards and thread counts."""
+sequences, outputs, shards and thread counts. Statistics, tables, differences and audits must be those of the shown rows."""
 import json
+import math
 import random
 import struct
 import subprocess
@@ -51,7 +52,7 @@ def make_input(rng):
     """Writes an input. Returns its options, its files, its number of rows, and the options that its sequences allow."""
     n_vocab, n = 16, rng.choice([1, 9, 30, 70])
     rows = [[rng.gauss(0, 2) for _ in range(n_vocab)] for _ in range(n)]
-    kind = rng.choice(["f32", "f16", "files", "npy", "sequences", "kld", "json", "plain", "objects", "params", "reply", "bad", "broken"])
+    kind = rng.choice(["f32", "f16", "files", "npy", "sequences", "kld", "json", "plain", "objects", "params", "reply", "bad reply", "bad", "broken"])
     more = []
     if kind in ("f32", "f16"):
         write("in." + kind, floats(rows, "e" if kind == "f16" else "f"))
@@ -80,15 +81,22 @@ def make_input(rng):
         chunks, per_chunk = rng.randrange(1, 6), rng.randrange(1, 7)
         write("in.kld", kld(rng, chunks, per_chunk, n_vocab))
         return rng.choice([[], ["--accept", "recorded"]]), ["in.kld"], chunks * per_chunk, more
-    if kind == "reply":
+    if kind in ("reply", "bad reply"):
         position = [{"token": "t%d" % rng.randrange(n_vocab), "logprob": -1, "top_logprobs": [
             {"token": "t%d" % i, "logprob": x} for x, i in sorted(((-abs(x) - .5, i) for i, x in enumerate(row)), reverse=True)]} for row in rows]
         for p in position:
             p["logprob"] = next(t["logprob"] for t in p["top_logprobs"] if t["token"] == p["token"])
+        bad = kind == "bad reply"
+        for p in position if bad else []:
+            if rng.random() < .3:
+                p["top_logprobs"] = p["top_logprobs"][:rng.randrange(1, 6)]
+            if rng.random() < .15:
+                p.pop("top_logprobs")
         cut = rng.randrange(n + 1)
         replies = [{"choices": [{"logprobs": {"content": part}}]} for part in (position[:cut], position[cut:]) if part]
         write("in.json", "\n".join(map(json.dumps, replies)))
-        return ["--vocab", "texts", *rng.choice([[], ["--accept", "recorded"]])], ["in.json"], n, more
+        skip = ["--on-error", "skip"] if bad else []
+        return ["--vocab", "texts", *skip, *rng.choice([[], ["--accept", "recorded"]])], ["in.json"], n, more
     lines = []
     for i, row in enumerate(rows):
         text = json.dumps(row)
@@ -151,10 +159,109 @@ def records(text):
     return by_row
 
 
+def near(a, b):
+    return a == b or (a is not None and b is not None and (math.isnan(a) and math.isnan(b) or abs(a - b) <= 2e-5 * max(1, abs(b))))
+
+
+def mean(values):
+    values = [math.nan if x is None else x for x in values]
+    return sum(values) / len(values) if values else math.nan
+
+
+def check_statistics(words, rows, shown, files):
+    """--stats of a part has the means of the records that the whole run has of these rows."""
+    whole, err, status = run([*words, "--emit", "stats", "-O", "json", *files])
+    text, err, status = run([*words, "--rows", rows, "--stats", *files])
+    if status not in (0, 1) or not shown:
+        return 0
+    got = dict(line.split()[:2] for line in err.splitlines() if len(line.split()) == 2)
+    want = [json.loads(line) for line in whole.splitlines()]
+    all_shown = [x for x in want if x["row"] in shown]
+    want = [x for x in all_shown if x["id"] is not None]
+    for key in ("prob", "raw_prob", "n", "entropy_raw", "entropy", "kl_raw"):
+        if key in got and not near(math.nan if got[key] == "-" else float(got[key]), mean([x.get(key) for x in want])):
+            return "%s is %s, not %s" % (key, got[key], mean([x.get(key) for x in want]))
+    counts = int(got["rows"]), int(got["bad_rows"])
+    wanted = len(all_shown), len(all_shown) - len(want)
+    return counts == wanted or "rows and bad rows are %s, not %s" % (counts, wanted)
+
+
+def check_table(words, rows, shown, files):
+    """A table of variants has the means of the records that the whole run has of these rows."""
+    whole, err, status = run([*words, "--emit", "stats", "-O", "json", *files])
+    text, err, status = run([*words, "--rows", rows, "-O", "json", *files])
+    if status not in (0, 1) or not text:
+        return 0
+    records = [json.loads(line) for line in whole.splitlines()]
+    for line in map(json.loads, text.splitlines()):
+        want = [x for x in records if x["row"] in shown and x["variant"] == line["name"] and x["id"] is not None]
+        for key, of in (("kept", "n"), ("entropy", "entropy"), ("kl_raw", "kl_raw"), ("e_prob", "e_prob")):
+            if want and not near(line[key], mean([x[of] for x in want])):
+                return "%s of %s is %s, not %s" % (key, line["name"], line[key], mean([x[of] for x in want]))
+        if line["rows"] != len(want):
+            return "%d rows of %s, not %d" % (line["rows"], line["name"], len(want))
+    return 1
+
+
+def check_differences(words, rows, shown, files):
+    """--diff prints the records of the whole run that are shown."""
+    whole, err, status = run([*words, "--diff=1000", "-O", "json", *files])
+    part, err, status = run([*words, "--rows", rows, "--diff=1000", "-O", "json", *files])
+    if status not in (0, 1):
+        return 0
+    want, got = ([line for line in text.splitlines() if '"row":' in line] for text in (whole, part))
+    want = [line for line in want if json.loads(line)["row"] in shown]
+    return want == got or "%d rows differ, not %d" % (len(got), len(want))
+
+
+def check_numbers(words, rows, shown, files):
+    """The distributions of a part are those of the whole run, bit by bit."""
+    whole, part = (subprocess.run([SAMPL, *words, *more, "--emit", "logits", "-O", "f32", *files], capture_output=True, check=False)
+                   for more in ([], ["--rows", rows]))
+    if whole.returncode or part.returncode:
+        return 0
+    lines, err, status = run([*words, "-O", "json", *files])
+    numbers = [json.loads(line)["row"] for line in lines.splitlines()]
+    size = len(whole.stdout) // max(1, len(numbers))
+    want = b"".join(whole.stdout[i * size:(i + 1) * size] for i, row in enumerate(numbers) if row in shown)
+    return want == part.stdout or "%d bytes, not %d" % (len(part.stdout), len(want))
+
+
+def check_audit(words, rows, shown, files):
+    """The tokens of the whole run match in an audit of a part; of one other token at its end, an audit and --expect know the row."""
+    lines, err, status = run([*words, "-O", "json", *files])
+    records = [x for x in map(json.loads, lines.splitlines()) if x["row"] in shown]
+    if not records or None in [x["id"] for x in records]:
+        return 0
+    ids = [x["id"] for x in records]
+    text, err, status = run([*words, "--rows", rows, "--audit", ",".join(map(str, ids)), "-O", "json", *files])
+    if status == 0 and "accept" not in "".join(open(name, encoding="latin-1").read() for name in {*words, *files} if name.startswith("in.")):
+        *each, total = map(json.loads, text.splitlines())
+        if total["rows"] + total["unknown"] + total["bad"] != len(ids) or total["match"] != 1 or [x["row"] for x in each] != [x["row"] for x in records]:
+            return "--audit: %d rows match of %s, not of %d" % (sum(x["match"] for x in each), total["rows"], len(ids))
+    ids[-1] = (ids[-1] + 1) % 16
+    text, err, status = run([*words, "--rows", rows, "--expect", ",".join(map(str, ids)), "-O", "json", *files])
+    if status not in (0, 4):
+        return 0
+    found = [(x["row"], x["index"]) for x in map(json.loads, text.splitlines()) if "index" in x]
+    return found == [(records[-1]["row"], len(ids) - 1)] or "--expect finds %s, not row %d" % (found, records[-1]["row"])
+
+
+def check_views(words, rows, shown, files, variants):
+    """Returns how many views were compared. Exits if one is wrong."""
+    done = 0
+    for check in (check_table, check_differences) if variants else (check_statistics, check_numbers, check_audit):
+        result = check(words, rows, shown, files)
+        if isinstance(result, str):
+            sys.exit("%s: %s --rows %s %s: %s" % (check.__name__, " ".join(map(repr, words)), rows, files, result))
+        done += bool(result)
+    return done
+
+
 def main():
     write("words", "\n".join("abcdefghijklmnop"))
     write("texts", "\n".join("t%d" % i for i in range(16)))
-    compared = skipped = 0
+    compared = skipped = views = 0
     for i in range(COUNT):
         rng = random.Random(SEED * 1000003 + i)
         options, files, n, _ = make_input(rng)
@@ -215,10 +322,12 @@ def main():
             text, err, status = run([*options, *chain, *more, "--rows", rows, "--expect", ",".join(ids), *files])
             if status:
                 sys.exit("case %d: --expect: status %d\n%s\n%s" % (i, status, text, err))
+        if rng.random() < .2:
+            views += check_views([*options, *chain, *more], rows, set(wanted), files, variants)
         compared += len(wanted)
-    if compared < COUNT or skipped > COUNT // 2:
-        sys.exit("too few rows were compared: %d, %d runs were refused" % (compared, skipped))
-    print("%d rows of %d runs are those of the whole run; %d runs were refused" % (compared, COUNT - skipped, skipped))
+    if compared < COUNT or skipped > COUNT // 2 or views < COUNT // 10:
+        sys.exit("too few rows were compared: %d and %d views, %d runs were refused" % (compared, views, skipped))
+    print("%d rows of %d runs are those of the whole run, and so are %d views; %d runs were refused" % (compared, COUNT - skipped, views, skipped))
 
 
 main()

@@ -249,7 +249,7 @@ static bool sample(struct worker *w, struct session *q, const struct input_row *
     w->chooser.cand.want = choice_wanted(j, q, row);
     struct fault fault = choose_token(&w->chooser, q, &row->logits, &masked);
     const bool exhausted = masked && fault.code == FAULT_ALL_MASKED;
-    const struct certainty of = {session_exact(q, &w->chooser.cand),
+    const struct certainty of = {session_exact(q, &row->logits, &w->chooser.cand),
                                  chain_only_selects(q->chain) ? &row->logits : NULL};
     // The candidates behind the selector are shown in any case.
     const bool shows = !fault.code && stage && after + 1 < q->recipe->n_stages;

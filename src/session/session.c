@@ -287,18 +287,23 @@ static void add_unknown(struct session *q, int64_t known)
     q->unknown |= UNKNOWN_NUMBERS | (known < 0 ? UNKNOWN_TOKENS : 0u) | (q->matcher ? UNKNOWN_PASSES : 0u);
 }
 
-bool session_exact(const struct session *q, const struct cand *c)
+// Returns whether the sequence has lists: the row is one, or an earlier row was.
+static bool has_lists(const struct session *q, const struct row *row)
 {
-    return unlisted_exact(&c->unlisted) && (!q->unknown || !(q->unknown & depends_on(q->recipe)));
+    return row->unlisted.partial || row->unlisted.scale == SCALE_LOGPROBS || q->unknown & HAD_LIST;
+}
+
+bool session_exact(const struct session *q, const struct row *row, const struct cand *c)
+{
+    return !has_lists(q, row) || (unlisted_exact(&c->unlisted) && !(q->unknown & depends_on(q->recipe)));
 }
 
 void session_record_unlisted(struct session *q, const struct row *row, const struct cand *c, int64_t known,
                              struct result *res)
 {
-    const bool list = row->unlisted.partial || row->unlisted.scale == SCALE_LOGPROBS;
-    if (!list && !(q->unknown & HAD_LIST))
+    if (!has_lists(q, row))
         return;
-    const bool carried = q->unknown & depends_on(q->recipe), exact = session_exact(q, c);
+    const bool carried = q->unknown & depends_on(q->recipe), exact = session_exact(q, row, c);
     // The shown weight of a complete list is 0. It is shown if something else is unknown.
     res->record.partial = row->unlisted.partial || !exact || list_is_coarse(&c->unlisted);
     res->record.unlisted_weight = row->unlisted.weight;

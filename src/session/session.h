@@ -95,8 +95,9 @@ bool session_exhausted(struct session *q, bool listed, struct err *e);
 // err_from_fault. A fault of the recipe's grammar names the option or the row's parameter that gave the grammar.
 bool session_fault(const struct recipe *recipe, struct fault fault, struct err *e);
 
-// Returns whether the outcome of a row that c has sampled is that of the full row.
-bool session_exact(const struct session *q, const struct cand *c);
+// Returns whether the outcome of a row that c has sampled is that of the full row. In a sequence without lists it is:
+// what a bad row leaves unknown is unknown of full rows, too.
+bool session_exact(const struct session *q, const struct row *row, const struct cand *c);
 
 // Records whether the outcome of a row is that of the full row, if the sequence has lists. Everything that is said of
 // exact rows is read from the record. known: the token that follows the row, or -1.
