@@ -75,6 +75,9 @@ make_files() {
     echo '--temp x' >p/bad
     echo '{"num_ctx":1,"top_k":3,"dry_sequence_breakers":["a"],"logit_bias":{"1":2}}' >p/foreign
     printf 'sampler_priority: skew\nskew: 2\n' >p/order.yaml
+    printf 'x: &x {top_k: 3}\noptions:\n  <<: [*x]\n' >p/anchors.yaml
+    printf '%s\n' 'A=(--temp 1)' '[ "$1" ] && A+=(-c 5)' 'f() { T=$1; (LLAMA_ARG_TOP_K=3 llama-server "${A[@]}" --top-p ${T:-1}); }' 'f 0.5' >p/script.sh
+    printf '%s\n' '@echo off' 'set A=--temp 1' 'if "%1"=="x" set B=-c 5' 'llama-server.exe %A% %B% %1' >p/script.bat
     echo '{"fields":[{"key":"llm.prediction.temperature","value":{"checked":true,"value":2}}]}' >p/studio
 }
 
