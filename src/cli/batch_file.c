@@ -145,7 +145,7 @@ static void read_set(struct batch_file *b, const char *unset)
         cJSON *const list = cJSON_CreateArray();
         script_check(b->s, list);
         const size_t len = (size_t)(equals - name);
-        for (size_t i = (size_t)(equals + 1 - text); i < end && !asks; i++)
+        for (size_t i = (size_t)(equals + 1 - text); i < end && !asks && !b->s->failed; i++)
             text_add(b->s, &value, text + i, 1, t.marks.text[i]);
         if (asks) {
             text_add(b->s, &value, "%", 1, MARK(DOUBT_UNKNOWN));

@@ -276,7 +276,7 @@ static bool keep_said(struct args *a, const char *path, struct file_view *v, str
                    reads, v->program->as_of);
     const char *const said[SAID] = {path, v->unsupported.text, v->note.text, v->with_prompt ? v->with_prompt : "",
                                     v->program->unset == UNSET_CHAIN ? "" : named.text};
-    bool ok = true;
+    bool ok = !(v->note.failed || v->unsupported.failed || named.failed) || err_from_fault(e, fault_memory());
     if (v->warning)
         message_warn("--preset: %s: %s", path, v->warning);
     for (size_t i = 0; ok && i < SAID; i++) {

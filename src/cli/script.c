@@ -76,6 +76,8 @@ void word_raise(cJSON *word, enum doubt least)
 // Makes the word of bytes[from..to) of a text.
 static cJSON *new_word(struct script *s, const struct marked_text *t, size_t from, size_t to)
 {
+    if (s->failed)
+        return NULL;
     char *const bytes = strndup(t->bytes.text ? t->bytes.text + from : "", to - from),
                 *const marks = strndup(t->marks.text ? t->marks.text + from : "", to - from);
     cJSON *const word = bytes && marks ? cJSON_CreateArray() : NULL;
@@ -203,7 +205,10 @@ void script_set(struct script *s, const char *name, size_t len, cJSON *value, bo
 void script_doubt_variables(struct script *s)
 {
     cJSON *variable, *word;
-    cJSON_ArrayForEach(variable, s->variables) cJSON_ArrayForEach(word, variable) { word_raise(word, DOUBT_DEFAULT); }
+    cJSON_ArrayForEach(variable, s->variables)
+    {
+        cJSON_ArrayForEach(word, variable) { word_raise(word, DOUBT_DEFAULT); }
+    }
 }
 
 // ---- programs

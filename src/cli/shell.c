@@ -65,8 +65,10 @@ static bool read_assignment(struct shell *h, cJSON *env)
         cJSON *const word = cJSON_DetachItemFromArray(value, 0);
         char *const key = strndup(name, n);
         script_check(h->s, key);
-        if (!word || !key || !cJSON_AddItemToObject(env, key, word))
+        if (!word || !key || !cJSON_AddItemToObject(env, key, word)) {
             cJSON_Delete(word);
+            h->s->failed = true;
+        }
         free(key);
         cJSON_Delete(value);
     } else {
@@ -117,7 +119,7 @@ static void forget_variables(struct shell *h, const cJSON *word)
 
 static bool is_command(const cJSON *words, const char *names)
 {
-    const char *const name = words->child ? word_text(words->child) : "";
+    const char *const name = words && words->child ? word_text(words->child) : "";
     return *name && name_find(names, NAME_EXACT, name, strlen(name)) >= 0;
 }
 
@@ -229,7 +231,7 @@ static void read_command(struct shell *h)
             }
             continue;
         }
-        if (!words->child && !h->one_line && read_assignment(h, env))
+        if (!s->failed && !words->child && !h->one_line && read_assignment(h, env))
             continue;
         shell_read_word(h, words);
         if (h->p == from)
@@ -246,7 +248,7 @@ static void read_command(struct shell *h)
         h->test_len = (size_t)(h->p - start);
     }
     s->words = words;
-    if (!words->child && !s->failed && !h->skips) { // the assignments are the script's
+    if (words && !words->child && !s->failed && !h->skips) { // the assignments are the script's
         const char *const end = h->p;
         for (h->p = start, shell_past_space(h); h->p < end && !s->failed; shell_past_space(h))
             if (!read_assignment(h, NULL) && !shell_past_redirection(h))
@@ -270,7 +272,7 @@ static void push(struct shell *h, int kind)
     }
     struct open_statement *const f = &h->frame[h->depth++];
     *f = (struct open_statement){.kind = kind};
-    if (kind == IN_SUBSHELL) {
+    if (kind == IN_SUBSHELL && !h->skips) {
         f->saved = cJSON_Duplicate(h->s->variables, true);
         script_check(h->s, f->saved);
     }

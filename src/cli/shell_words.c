@@ -181,7 +181,7 @@ static size_t expand_variable(struct shell *h, const char *p, bool quoted, struc
         if (op == '=' && !h->skips && shell_name_len(name) == len) {
             struct marked_text own = {0};
             cJSON *const list = cJSON_CreateArray();
-            for (size_t i = from; i < t->bytes.len; i++)
+            for (size_t i = from; i < t->bytes.len && !h->s->failed; i++)
                 text_add(h->s, &own, t->bytes.text + i, 1, MARK((t->marks.text[i] - '0') % SPLITS));
             script_check(h->s, list);
             if (list)

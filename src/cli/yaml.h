@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // YAML as a tree like JSON's: mappings, lists, plain and quoted texts, blocks (| and >), and lists and mappings in
-// brackets. An alias is a copy of its anchor's value, and the key << adds the members that its mapping lacks. Tags, complex
-// keys and several documents are errors.
+// brackets. An alias is a copy of its anchor's value, and the key << adds the members that its mapping lacks. Tags,
+// complex keys and several documents are errors.
 #ifndef SAMPL_CLI_YAML_H
 #define SAMPL_CLI_YAML_H
 

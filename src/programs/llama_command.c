@@ -117,6 +117,7 @@ static void note_names(struct file_view *v, struct key_names *names, const char 
         builder_format(&note, " and %zu more", names->n - KEYS_NAMED);
     if (names->n)
         view_note(v, note.text ? note.text : "");
+    v->note.failed = v->note.failed || note.failed || names->text.failed;
     builder_free(&note);
     builder_free(&names->text);
 }
@@ -141,6 +142,7 @@ static void finish(struct file_view *v)
         builder_format(&note, "%zu other options do not bear on sampling", said.others);
         view_note(v, note.text ? note.text : "");
     }
+    v->note.failed = v->note.failed || note.failed;
     builder_free(&note);
     note_names(v, &said.changeable, "the environment or an argument of the script may change ");
     note_names(v, &said.unread, "options that only a run of the script tells are not read: ");
