@@ -8,6 +8,7 @@
 #include "out/dest.h"
 #include "out/message.h"
 #include "run/run.h"
+#include "session/session.h"
 #include "views/means.h"
 #include "views/view.h"
 
@@ -43,12 +44,25 @@ static const struct kern *choose_tier(struct err *e)
     return NULL;
 }
 
+// Returns whether the text of a request that precedes the answer fits the grammar, as a run finds out. False with *e.
+static bool fits_prompt(struct recipes *recipes, const struct recipe *recipe, struct err *e)
+{
+    const struct sessions s = {.recipes = recipes, .recipe = recipe};
+    if (!recipe->key.generation || !recipe->key.rules)
+        return true;
+    struct session *const q = session_new(&s, NULL, 0, e);
+    if (q)
+        session_free(q);
+    return q;
+}
+
 // Prints for --print-chain and --print-grammar, to standard output or to the file of --output.
-static bool print_chain_or_grammar(const struct args *a, const struct recipe *recipe, struct err *e)
+static bool print_chain_or_grammar(const struct args *a, struct recipes *recipes, const struct recipe *recipe,
+                                   struct err *e)
 {
     struct dest d = {.name = a->output, .format = output_format_of(FORMAT_TEXT), .rows = -1};
     struct err late;
-    bool ok = dest_open(&d, e);
+    bool ok = fits_prompt(recipes, recipe, e) && dest_open(&d, e);
     ok = ok &&
          (a->action == ACTION_PRINT_CHAIN ? print_chain(&d.text, a, recipe, e) : print_grammar(&d.text, recipe, e));
     ok = ok && dest_write(&d, e);
@@ -65,7 +79,7 @@ static bool use_recipe(const struct args *a, struct recipes *recipes, const stru
     struct job job = {.args = a, .recipes = recipes, .variants = &v, .kern = kern, .view = view[0]};
     ok = ok && job_init(&job, e);
     if (ok)
-        ok = a->action == ACTION_RUN ? run(&job, e) : print_chain_or_grammar(a, v.recipe[0], e);
+        ok = a->action == ACTION_RUN ? run(&job, e) : print_chain_or_grammar(a, recipes, v.recipe[0], e);
     job_free(&job);
     variants_free(&v);
     return ok;

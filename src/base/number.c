@@ -292,3 +292,19 @@ bool whole_number(const char *text, const char *end, int64_t low, int64_t high, 
     return stop != text && !isspace((unsigned char)*text) && stop == (end ? end : text + strlen(text)) && !errno &&
            v >= low && v <= high;
 }
+
+bool number_bits(const char *text, uint64_t *bits)
+{
+    const bool negative = *text == '-';
+    const uint64_t most = negative ? (uint64_t)INT64_MAX + 1 : UINT64_MAX;
+    const char *p = text + negative;
+    uint64_t u = 0;
+    bool fits = true;
+    for (; isdigit((unsigned char)*p); p++) {
+        const uint64_t digit = (uint64_t)(*p - '0');
+        fits = fits && u <= (most - digit) / 10;
+        u = 10 * u + digit;
+    }
+    *bits = negative ? -u : u;
+    return fits && !*p;
+}

@@ -42,4 +42,7 @@ const char *number_short(double x, int digits, char text[NUMBER_TEXT]);
 // is no such number.
 bool whole_number(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);
 
+// Reads a JSON number that is an integer of 64 bits, with or without a sign, into those bits. False for other numbers.
+bool number_bits(const char *text, uint64_t *bits);
+
 #endif

@@ -287,6 +287,28 @@ static bool keep_said(struct args *a, const char *path, struct file_view *v, str
     return ok;
 }
 
+// Keeps the last of keys with one name, as the readers of all programs do, and says so. False with *e.
+static bool keep_last_keys(struct file_view *v, cJSON *root, struct err *e)
+{
+    struct builder repeated = {0}, note = {0};
+    struct key_names names = {.n = 0};
+    const bool ok = json_keep_last(root, &repeated);
+    for (size_t at = 0; ok && at < repeated.len; at += strlen(repeated.text + at) + 1)
+        view_name(&names, repeated.text + at);
+    if (names.n) {
+        builder_format(&note, "repeated keys, of which the last counts: %s", names.text.text ? names.text.text : "");
+        if (names.n > KEYS_NAMED)
+            builder_format(&note, " and %zu more", names.n - KEYS_NAMED);
+        if (note.text)
+            view_note(v, note.text);
+    }
+    const bool whole = ok && !note.failed && !names.text.failed;
+    builder_free(&names.text);
+    builder_free(&repeated);
+    builder_free(&note);
+    return whole || err_from_fault(e, fault_memory());
+}
+
 bool foreign_read_tree(struct args *a, const char *path, cJSON *root, const char *section, const char *from,
                        const struct engine *typed, struct err *e)
 {
@@ -300,8 +322,8 @@ bool foreign_read_tree(struct args *a, const char *path, cJSON *root, const char
                                 .target = &target,
                                 .to = &f,
                                 .vocab = args_name_vocab(a)};
-    const bool ok =
-        unpack(&r.view, &f, section, e) && read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
+    const bool ok = keep_last_keys(&r.view, root, e) && unpack(&r.view, &f, section, e) &&
+                    read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
     cJSON_Delete(root);
     cJSON_Delete(f.made);
     cJSON_Delete(f.other);

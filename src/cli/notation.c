@@ -53,15 +53,17 @@ static cJSON *string_value(struct builder *b)
     return item;
 }
 
-// Adds a setting. value may be NULL: memory is short.
-static void add_setting(struct reading *t, const char *key, size_t len, cJSON *value)
+// Sets a member of an object. value may be NULL: memory is short.
+static void put(struct reading *t, cJSON *object, const char *name, size_t len, cJSON *value)
 {
-    char *const name = strndup(key, len);
-    if (!name || !value || !cJSON_AddItemToObject(t->to, name, value)) {
+    char *const key = strndup(name, len);
+    if (key)
+        cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    if (!key || !value || !cJSON_AddItemToObject(object, key, value)) {
         cJSON_Delete(value);
         t->failed = true;
     }
-    free(name);
+    free(key);
 }
 
 // ---- Modelfiles
@@ -82,7 +84,7 @@ static void read_modelfile(struct reading *t)
                 n = end ? (size_t)(end - value) : strlen(value);
                 t->p = value + n;
             }
-            add_setting(t, name, len, yaml_scalar(value, n));
+            put(t, t->to, name, len, yaml_scalar(value, n)); // of a repeated one, the last counts
         } else if (*word != '#' && long_text && long_text < word + line_len(word)) {
             const char *const end = strstr(long_text + 3, "\"\"\"");
             t->p = end ? end + 3 : word + strlen(word);
@@ -98,19 +100,6 @@ static size_t ini_line_len(const char *p) { return strcspn(p, "\r\n"); }
 
 // Returns whether only white space and a comment follow up to the end of the line.
 static bool ini_ends(const char *p) { return strchr(";#\r\n", *past_blanks(p)) != NULL; }
-
-// Replaces a member of an object.
-static void put(struct reading *t, cJSON *object, const char *name, size_t len, cJSON *value)
-{
-    char *const key = strndup(name, len);
-    if (key)
-        cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-    if (!key || !value || !cJSON_AddItemToObject(object, key, value)) {
-        cJSON_Delete(value);
-        t->failed = true;
-    }
-    free(key);
-}
 
 // Notes that the value of a key ends at a comment.
 static void note_cut(struct reading *t, const char *key, size_t len)
@@ -179,11 +168,17 @@ static const char *first_line(const char *p)
     return p;
 }
 
-// Returns true if a text is an ini by its first line that is no comment: a section's name, or a key and '='.
+// Returns true if a text is an ini by its first line that is no comment: a section's name, or a key and '='; or if it
+// has no such line, and a comment that begins with ';'.
 static bool is_ini(const char *p)
 {
-    for (p = past_blanks(p); *p && strchr("\r\n#;", *p); p = past_blanks(p))
+    bool semicolon = false;
+    for (p = past_blanks(p); *p && strchr("\r\n#;", *p); p = past_blanks(p)) {
+        semicolon = semicolon || *p == ';';
         p += *p == '#' || *p == ';' ? ini_line_len(p) : 1;
+    }
+    if (!*p)
+        return semicolon;
     const size_t word = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."),
                  name = strcspn(p, "]\r\n");
     if (*p == '[')

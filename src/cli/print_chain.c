@@ -231,7 +231,8 @@ static void write_biases(struct builder *b, const struct biases *biases)
         const struct bias *const bias = &biases->bias[i];
         number_text(bias->bias, text);
         number_plain(text);
-        builder_format(b, "%s[%" PRIu32 ",%s]", i ? "," : "", bias->id, !strcmp(text, "-inf") ? "false" : text);
+        builder_format(b, "%s[%" PRId32 ",%s]", i ? "," : "", (int32_t)bias->id,
+                       !strcmp(text, "-inf") ? "false" : text);
     }
     builder_byte(b, ']');
 }

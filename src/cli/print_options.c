@@ -15,7 +15,7 @@ void chain_text_bias(struct builder *b, const struct bias *bias)
     char number[NUMBER_TEXT];
     number_text(bias->bias, number);
     number_plain(number);
-    builder_format(b, " %" PRIu32 "%s%s", bias->id, *number == '-' ? "" : "+", number);
+    builder_format(b, " %" PRId32 "%s%s", (int32_t)bias->id, *number == '-' ? "" : "+", number);
 }
 
 void chain_text_ids(struct builder *b, const char *first, const char *next, const char *end,

@@ -206,6 +206,57 @@ bool json_refuse_nul(const cJSON *value, enum status status, struct err *e)
            err_set(e, status, "\"%.*s\" holds a NUL, which only texts of tokens may", err_clip(name, 60), name);
 }
 
+// ---- members with one name
+
+struct named_item {
+    cJSON *item;
+    size_t place; // in the object
+};
+
+static int compare_members(const void *left, const void *right)
+{
+    const struct named_item *const a = left, *const b = right;
+    const int order = strcmp(a->item->string, b->item->string);
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+static bool keep_last_members(cJSON *object, struct builder *names)
+{
+    const size_t n = (size_t)cJSON_GetArraySize(object);
+    struct named_item *const member = n > 1 ? malloc(n * sizeof *member) : NULL;
+    cJSON *item;
+    size_t at = 0;
+    if (!member)
+        return n < 2;
+    cJSON_ArrayForEach(item, object)
+    {
+        member[at] = (struct named_item){item, at};
+        at++;
+    }
+    qsort(member, n, sizeof *member, compare_members);
+    for (size_t first = 0, behind; first < n; first = behind) {
+        for (behind = first + 1; behind < n && !strcmp(member[first].item->string, member[behind].item->string);)
+            behind++;
+        if (behind - first < 2)
+            continue;
+        builder_bytes(names, member[first].item->string, strlen(member[first].item->string) + 1);
+        for (size_t i = first + 1; i < behind - 1; i++)
+            cJSON_Delete(cJSON_DetachItemViaPointer(object, member[i].item));
+        cJSON *const last = cJSON_DetachItemViaPointer(object, member[behind - 1].item);
+        cJSON_ReplaceItemViaPointer(object, member[first].item, last);
+    }
+    free(member);
+    return !names->failed;
+}
+
+bool json_keep_last(cJSON *value, struct builder *names)
+{
+    bool ok = !cJSON_IsObject(value) || keep_last_members(value, names);
+    for (cJSON *item = ok ? value->child : NULL; ok && item; item = item->next)
+        ok = json_keep_last(item, names);
+    return ok;
+}
+
 void json_add_text(const char *text, struct builder *to)
 {
     for (const char *nul; (nul = strstr(text, JSON_NUL)); text = nul + strlen(JSON_NUL)) {

@@ -41,6 +41,10 @@ bool json_keep_spelling(cJSON *root, const char *text, size_t len);
 // the member.
 bool json_refuse_nul(const cJSON *value, enum status status, struct err *e);
 
+// Keeps the last of the members of an object that have one name, in the place of the first, also in arrays and objects
+// within. Appends the names to `names`, each with a NUL behind it. Returns false if memory is short.
+bool json_keep_last(cJSON *value, struct builder *names);
+
 // Adds a string of a tree with its NULs.
 void json_add_text(const char *text, struct builder *to);
 

@@ -4,6 +4,9 @@
 // the model, its chat template, its vocabulary and its images, is not checked.
 #include "programs/llama.h"
 
+#include "base/number.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,12 +214,35 @@ static void check_completion(struct file_view *v)
     }
     if (!good)
         view_refuse(v, "message_delimiters has a role or a delimiter that is no text");
-    cJSON_ArrayForEach(trigger, json_member(root, "grammar_triggers"))
+    const cJSON *const triggers = json_member(root, "grammar_triggers");
+    good = !triggers || cJSON_IsArray(triggers) || cJSON_IsObject(triggers);
+    cJSON_ArrayForEach(trigger, triggers)
     {
         good = good && is_number(member(trigger, "type")) && cJSON_IsString(member(trigger, "value"));
     }
     if (!good)
         view_refuse(v, "grammar_triggers: one has no number as type or no text as value");
+}
+
+// Refuses a number beyond the range of doubles, wherever it stands: the server's parser does.
+static void check_range(struct file_view *v, const cJSON *value)
+{
+    for (const cJSON *item = value->child; item; item = item->next) {
+        if (cJSON_IsRaw(item) && isinf(strtod(item->valuestring, NULL)))
+            view_refuse(v, "%.*s is beyond the range of numbers, at which llama-server refuses the request",
+                        err_clip(item->valuestring, 40), item->valuestring);
+        check_range(v, item);
+    }
+}
+
+// Returns whether a limit in milliseconds is a number that llama-server stores as one from -1 up, in 64 bits.
+static bool is_limit(const cJSON *limit)
+{
+    uint64_t bits;
+    double x;
+    if (!cJSON_IsRaw(limit) || !view_is_number(limit, &x))
+        return false;
+    return number_bits(limit->valuestring, &bits) ? (int64_t)bits >= -1 : x > -2.0 && x < 0x1p63;
 }
 
 void llama_check_request(struct file_view *v, bool chat)
@@ -228,6 +254,7 @@ void llama_check_request(struct file_view *v, bool chat)
                        *const limit = json_member(root, "t_max_predict_ms"),
                        *const usage = json_member(json_member(root, "stream_options"), "include_usage");
     const char *const format = text_of(root, "reasoning_format");
+    check_range(v, root);
     (chat ? check_chat : check_completion)(v);
     for (size_t i = chat; i < sizeof texts / sizeof *texts; i++)
         if (json_member(root, texts[i]) && !text_of(root, texts[i]))
@@ -236,7 +263,7 @@ void llama_check_request(struct file_view *v, bool chat)
         view_refuse(v, "reasoning_format is not none, auto, deepseek or deepseek-legacy");
     if (!has_texts(tags) || (!tags && tag && !cJSON_IsNull(tag) && !cJSON_IsString(tag)))
         view_refuse(v, "reasoning_budget_end_tags is not a list of texts");
-    if (limit && !(cJSON_IsRaw(limit) && view_number(v, "t_max_predict_ms", 0.0) > -2.0))
+    if (limit && !is_limit(limit))
         view_refuse(v, "t_max_predict_ms is not a number from -1 up");
     if (usage && !cJSON_IsBool(usage))
         view_refuse(v, "stream_options: include_usage is not true or false");

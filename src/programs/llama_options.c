@@ -39,9 +39,14 @@ static bool read_whole(struct file_view *v, const char *key, const char *value, 
 static bool read_float(struct file_view *v, const char *key, const char *value, double *x)
 {
     char *end;
-    *x = strtof(value, &end);
-    const double exact = strtod(value, NULL);
-    const bool fits = isinf(exact) || isnan(exact) || exact == 0.0 || (fabs(*x) >= FLT_MIN && fabs(*x) <= FLT_MAX);
+    const float f = strtof(value, &end);
+    bool digits = false, other = false; // but 0, before an exponent
+    for (const char *p = value; p < end && !strchr("eEpP", *p); p++) {
+        digits = digits || isdigit((unsigned char)*p);
+        other = other || (isxdigit((unsigned char)*p) && *p != '0');
+    }
+    *x = f;
+    const bool fits = !digits || !other || (fabsf(f) >= FLT_MIN && fabsf(f) <= FLT_MAX);
     return (end > value && fits) ||
            view_refuse(v, "%s: '%.*s' is not a number of 32 bits", key, err_clip(value, 40), value);
 }
@@ -102,14 +107,16 @@ static void set_samplers(struct file_view *v, const char *value, bool letters)
 // Sets a bias, ID+BIAS with white space anywhere between the parts.
 static void set_bias(struct file_view *v, const char *key, const char *value)
 {
-    char *sign, *end = NULL, text[NUMBER_TEXT];
+    char *sign, text[NUMBER_TEXT];
     const long id = strtol(value, &sign, 10);
     const bool found = sign > value && id >= INT32_MIN && id <= INT32_MAX;
     while (found && isspace((unsigned char)*sign))
         sign++;
-    const double bias = found && (*sign == '+' || *sign == '-') ? (double)strtof(sign + 1, &end) : 0.0;
+    double bias = NAN;
     struct builder typed = {0};
-    if (!end || end == sign + 1 || isnan(bias)) {
+    if (found && (*sign == '+' || *sign == '-') && !read_float(v, key, sign + 1, &bias))
+        return;
+    if (isnan(bias)) {
         view_refuse(v, "%s: '%.*s' is not ID+BIAS or ID-BIAS", key, err_clip(value, 40), value);
         return;
     }

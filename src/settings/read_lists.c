@@ -38,7 +38,7 @@ static bool add_typed_bias(const struct settings_reader *r, const struct read_bi
     double id, x = 0.0;
     const bool number = view_is_number(b->token, &id);
     const char *const text = b->amount && b->amount->valuestring ? b->amount->valuestring : "-inf";
-    if ((number ? id != trunc(id) || id < 0.0 || id > INT32_MAX
+    if ((number ? id != trunc(id) || id < INT32_MIN || id > INT32_MAX
                 : !cJSON_IsString(b->token) || !*b->token->valuestring) ||
         (view_is_on(b->amount) && !view_is_number(b->amount, &x)))
         return read_wrong(r, b->item, "a list of token ids and biases");

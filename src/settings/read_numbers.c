@@ -90,18 +90,18 @@ static const char *number_as_written(const cJSON *item, double x, char text[NUMB
 // point or an exponent is cut, and beyond 32 bits becomes the least, as on x86-64.
 static double stored_int(const char *spelt, double x)
 {
-    const bool integer = !strpbrk(spelt, ".eE") && x < 18446744073709551616.0 && x >= -9223372036854775808.0;
-    const uint64_t u = integer ? strtoull(spelt + (*spelt == '-'), NULL, 10) : 0;
-    if (integer)
-        return (int32_t)(uint32_t)(*spelt == '-' ? -u : u);
+    uint64_t bits;
+    if (number_bits(spelt, &bits))
+        return (int32_t)(uint32_t)bits;
     return x > -0x1p31 - 1 && x < 0x1p31 ? trunc(x) : INT32_MIN;
 }
 
 // The same of a seed, which has no sign; beyond 64 bits it becomes 0.
 static double stored_seed(const char *spelt, double x)
 {
-    if (!strpbrk(spelt, ".eE") && x < 18446744073709551616.0 && x >= -9223372036854775808.0)
-        return (uint32_t)(int64_t)stored_int(spelt, x);
+    uint64_t bits;
+    if (number_bits(spelt, &bits))
+        return (uint32_t)bits;
     return x > -9223372036854775808.0 && x < 9223372036854775808.0 ? (uint32_t)(int64_t)x : 0.0;
 }
 

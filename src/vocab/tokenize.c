@@ -194,6 +194,8 @@ static enum tokenized tokenize_spelt(const struct token_tables *t, const char *t
 static bool one_piece(const unsigned char *p, size_t len)
 {
     size_t i = len && *p == ' ', letters = 0;
+    if (len == 1 && *p >= ' ' && *p <= '~')
+        return true;
     if (i < len && p[i] >= 'A' && p[i] <= 'Z') {
         i++;
         letters++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // llama.cpp's tokenizer of texts without special tokens (release v0.5.0, src/llama-vocab.cpp: llm_tokenizer_spm_session
 // and llm_tokenizer_bpe_session), exactly where it takes no tables of Unicode: SentencePiece whole, by the scores of
-// the vocabulary; byte-level BPE, by its merges, for texts that every pre-tokenizer leaves in one piece: an optional
-// space, at most one capital letter, then lower-case ASCII letters.
+// the vocabulary; byte-level BPE, by its merges, for texts that every pre-tokenizer leaves in one piece: one
+// printable character of ASCII, or an optional space, at most one capital letter, then lower-case ASCII letters.
 #ifndef SAMPL_VOCAB_TOKENIZE_H
 #define SAMPL_VOCAB_TOKENIZE_H
 
