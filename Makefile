@@ -43,7 +43,7 @@ WERROR ?=
 
 # ISO C11 without contraction: the compiler must not fuse a*b+c, as this changes results; see README, "Bits".
 STRICT   := -std=c11 -ffp-contract=off -fno-fast-math
-WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers \
+WARN     := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wno-missing-field-initializers \
             -Wno-unknown-warning-option -Wno-unused-parameter -Wno-format-truncation -Wcast-qual -Wundef -Wno-enum-float-conversion $(if $(WINDOWS),-Wno-missing-prototypes) $(if $(WERROR),-Werror)
 # Options that make bugs harder to exploit. HARDEN= leaves them out; sanitizers have checks of their own.
 HARDEN  ?= $(if $(SAN)$(WASM),,-fstack-protector-strong $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))

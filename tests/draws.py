@@ -264,7 +264,7 @@ def check_wrong():
     assert before.shape == x.shape
     write(draw(rng, right, k))
     print("right:", verdict([*chain, *AUSTEN], report([*chain, *AUSTEN], 0)[1]))
-    # Draws outside of the kept set: top_p that keeps one more.
+    # Draws of tokens that are not kept: top_p that keeps one more.
     write(draw(rng, softmax(logits_of(["--samplers", "top_p;temperature", "--top-p", "0.93", "--temp", "0.8", *AUSTEN])), k))
     got = report([*chain, *AUSTEN], 4)[1]
     assert got["verdict"]["by"][0] == {"test": "outside", "p": 0}, got

@@ -5,7 +5,7 @@ sampl-spec(7), and random rows that compare sampl with it.
 
 usage: engines.py SAMPL [ROWS [SEED]]
 
-Kept sets must be equal, probabilities to 1e-6, chosen ids equal (mlx: the kept set and the probabilities, as its draw is
+Kept tokens must be equal, probabilities to 1e-6, chosen ids equal (mlx: the kept tokens and the probabilities, as its draw is
 sampl's own). A row is left out where two correct programs may differ: a sum or a product within 4e-6 of its threshold, or
 two sums of logit and noise that are nearer than 1e-5. The last line counts the rows compared and left out.
 """

@@ -277,7 +277,7 @@ equal ids do not prove equal chains; compare --emit probs' ]
     [ "$(github <report)" = '::notice file=port.ids::256 rows agree' ]
 }
 
-@test "--tolerance: the kept sets on both sides of each stage's limit agree within it, and differ beyond it" {
+@test "--tolerance: the kept tokens on both sides of each stage's limit agree within it, and differ beyond it" {
     need python3
     python3 "$BATS_TEST_DIRNAME/margins.py" "$SAMPL" $((120 / STEP)) "$((START + 1))"
 }

@@ -66,7 +66,7 @@ functions() {
     [ "$output" = "embed: --top-p: 'x' is not a number" ]
 }
 
-@test "random chains, vocabularies, sequences, histories and parameters give the program's ids, kept sets and errors" {
+@test "random chains, vocabularies, sequences, histories and parameters give the program's ids, kept tokens and errors" {
     run -0 env COUNT=$((4000 / STEP)) SEED=$((START + 1)) "$ROOT/tests/library.py"
     [[ $output == *' 0 failed' ]]
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares libsampl with the program: random chains, engines, options, vocabularies, sequences, histories and
-parameters of rows, by the generators of same.py. Ids, kept sets, probabilities and texts of errors must agree.
+parameters of rows, by the generators of same.py. Ids, kept tokens, probabilities and texts of errors must agree.
 
     SAMPL=build/sampl COUNT=1000 SEED=1 tests/library.py
 

@@ -444,7 +444,7 @@ class Case:
         self.options += self.values(sorted({flag for s in SAMPLERS if s["name"] in names for flag in s["params"]}))
 
     def set_limit(self, folder):
-        """Put the limit of top_n_sigma beside a candidate, where a bound of the deviation that is wrong changes the kept set."""
+        """Put the limit of top_n_sigma beside a candidate, where a bound of the deviation that is wrong changes the kept tokens."""
         rng = self.rng
         command = [SAMPL, "-O", "json", *self.options, "--samplers", self.before, "--emit", "logits"]
         command += ["--vocab", str(folder / ("vocab%d" % self.width))] if self.vocab else []

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""margins.py SAMPL COUNT SEED: for random rows, finds the value of each stage's option at which its kept set changes, and compares the sets
+"""margins.py SAMPL COUNT SEED: for random rows, finds the value of each stage's option at which its kept tokens change, and compares them
 just below and just above by --expect: within --tolerance 1e-3 they agree, in both directions, and within 1e-5 they differ. The ranks of
 top-k are compared by the distance of two logits, and so is a token that a greedy choice passes over with the best one."""
 import json
@@ -24,7 +24,7 @@ def sampl(args, row):
 
 
 def kept(args, row):
-    """Returns the kept set of a chain."""
+    """Returns the kept tokens of a chain."""
     run = sampl([*args, "--emit", "probs", "-O", "json"], row)
     if run.returncode:
         sys.exit(f"{args} {row}: {run.stderr}")
@@ -42,7 +42,7 @@ def check(here, there, row, tolerances):
 
 
 def find(chain, option, row):
-    """Checks the value at which the kept set changes between the ends of the option's range. Returns whether there is one."""
+    """Checks the value at which the kept tokens change between the ends of the option's range. Returns whether there is one."""
     low, high = RANGES[option]
     first = kept([*chain, f"{option}={low!r}"], row)
     if first == kept([*chain, f"{option}={high!r}"], row):

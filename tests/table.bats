@@ -85,8 +85,8 @@ for _ in range(12):
     jq -es '[.[1, 3] | .gain_diff, .gain_diff_se] | unique == [0]' table
 }
 
-@test "gain counts no list whose kept set is not known" {
-    # The neutral chain removes nothing. Of top-k 5 the kept set is that of the whole row.
+@test "gain counts no list whose kept tokens are not known" {
+    # The neutral chain removes nothing. Of top-k 5 the kept tokens are those of the whole row.
     sampl -s 1 --neutral --accept recorded --vs 'v: --top-k 5' -O json "$ROOT/samples/reply.json" >table 2>/dev/null
     jq -es '.[0].gain == null and .[0].lost == 0 and (.[1] | (.gain - (1 - .mass - .lost) | fabs) < 1e-12 and .exact == 1)' table
     # A token that the list does not name: lost if the chain removed it for certain, else unlisted.
@@ -187,7 +187,7 @@ print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
         [ "$(sampl -s 1 --samplers 'top_k;temperature' --top-k 2 --temp .01 rows.json --against other.json --rows $row -O json --columns kl,kl_inf |
             tail -n 1 | jq -c '[.kl, .kl_inf]')" = '[null,1]' ]
     done
-    # probabilities of two kept sets that are equal: the token of a probability of 0 adds nothing
+    # probabilities of two chains whose kept tokens are equal: the token of a probability of 0 adds nothing
     [ "$(sampl -s 1 --samplers temperature --temp .01 rows.json --against rows.json -O json --columns kl,kl_inf | tail -n 1 | jq -c '[.kl, .kl_inf]')" = '[0,0]' ]
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Lists as servers send them, of a real model's logits: `units.py SAMPL ROWS.f16 N_VOCAB`. Each server computes log-probabilities or
 probabilities in its precision and prints them in its way. Where sampl calls the outcome of a list exact, that of the whole row must have the
-same id and kept set, and probabilities within the bound that sampl states. Prints how many outcomes of each server are exact."""
+same id and kept tokens, and probabilities within the bound that sampl states. Prints how many outcomes of each server are exact."""
 import json
 import subprocess
 import sys

@@ -117,7 +117,7 @@ static double margin_of(const struct log *l, const struct cand *c, size_t at)
     return selects == SELECTS_LOGIT ? margin : t * margin;
 }
 
-// ---- outside: how far below the kept set
+// ---- outside: how far below the kept tokens
 
 // Returns the step that removed the token, or NULL: the row does not have it.
 static const struct log_step *removal_of(const struct log *l, const struct log_step *end, uint32_t id)
@@ -130,7 +130,7 @@ static const struct log_step *removal_of(const struct log *l, const struct log_s
     return step <= end ? step : NULL;
 }
 
-// `last`: the step that has left the kept set.
+// `last`: the step that has left the kept tokens.
 static double below_of(const struct log *l, const struct log_step *last, uint32_t id)
 {
     const struct log_step *const removal = removal_of(l, last, id);

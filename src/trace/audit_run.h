@@ -39,7 +39,7 @@ bool audit_run_mean(const struct audit_run *a, const struct audit_run *from, uin
 // Compares a run with a trusted one: three one-sided tests.
 struct audit_tests {
     double match;   // Fisher's test: fewer tokens match
-    double outside; // Fisher's test: more tokens are outside of the kept set
+    double outside; // Fisher's test: more tokens are not kept
     double margin;  // Welch's test: the mean margin is larger
     bool differs;   // one of these probabilities is below a third of the limit
     double shows; // the least drop of the share of matches that runs of this length show four times in five; NaN: none

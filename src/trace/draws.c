@@ -17,7 +17,7 @@ enum { EXPECTED_LEAST = 5 }; // draws that a class of Pearson's test expects at 
 static const double betas[BETAS] = {0.25, 0x1.6a09e667f3bcdp-2, 0.5, 0x1.6a09e667f3bcdp-1, 1.0, 0x1.6a09e667f3bcdp+0,
                                     2.0,  0x1.6a09e667f3bcdp+1, 4.0};
 
-// A candidate of the kept set.
+// A kept token.
 struct kept_token {
     double d; // its logit less the largest
     double p;
@@ -44,9 +44,9 @@ static size_t rank_class(size_t rank)
     return 2 * power + ((rank - 1) >> (power - 1) & 1);
 }
 
-// ---- outside of the kept set
+// ---- tokens not kept
 
-// Counts n draws of a token outside of the kept set, and names what removed it.
+// Counts n draws of a token that is not kept, and names what removed it.
 static void add_outside(const struct log *l, const struct cand *c, uint32_t id, uint64_t n, double tolerance,
                         struct row_draws *d)
 {

@@ -10,10 +10,10 @@ enum {
     RANK_CLASSES = 64, // ranks 1, 2, 3, 4, 5-6, 7-8, 9-12, 13-16, 17-24, ...
     BETAS = 9,         // 1/4, .354, 1/2, .707, 1, 1.41, 2, 2.83, 4
     BETA_ONE = 4,      // index of 1
-    OUTSIDE_MOST = 10, // draws outside of the kept set that a report names
+    OUTSIDE_MOST = 10, // draws of tokens not kept that a report names
 };
 
-// A token that was drawn and is not in the kept set.
+// A token that was drawn and is not kept.
 struct outside {
     uint64_t row;
     uint32_t id;
@@ -24,14 +24,14 @@ struct outside {
     bool next;               // the stage removed no better candidate
 };
 
-// A row. The members from n_ranks on are about the draws inside of the kept set, and are set if there is one.
+// A row. The members from n_ranks on are about the draws of kept tokens, and are set if there is one.
 struct row_draws {
     uint64_t inside;
     uint64_t outside, near; // near: others outside, whose margin is within the tolerance
     struct outside first[OUTSIDE_MOST];
     size_t n_first;
 
-    size_t n_ranks;                 // classes of ranks that the kept set reaches
+    size_t n_ranks;                 // classes of ranks that the kept tokens reach
     uint64_t by_rank[RANK_CLASSES]; // draws
     double share[RANK_CLASSES];     // probability of each class
     double chi2, df, ratio;         // by token: Pearson's, and the largest ratio of draws to expected ones; df 0: none

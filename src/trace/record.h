@@ -162,7 +162,7 @@ struct expected {
     double wanted_value, chosen_value; // if noisy: their values; the largest value wins
 };
 
-// Where a claimed token is: in the kept set, or outside. Greedy: in what the greedy stage is handed.
+// Whether a claimed token is kept (inside) or not (outside); of a greedy chain, whether the greedy stage gets it.
 enum claim_place {
     PLACE_UNKNOWN, // a list does not tell
     PLACE_OUTSIDE,
@@ -176,7 +176,7 @@ struct audited {
     enum claim_place place; // of the token
     double prob;            // of the token after the chain; NaN: not known
     double margin;          // 0: match; NaN: outside, or not known
-    double below;  // outside: by how much its logit is below the least one of the kept set, where it was removed;
+    double below;  // outside: by how much its logit is below the least one of the kept tokens, where it was removed;
                    // NaN: inside, masked or not known
     double chance; // the sum of p squared: the probability that another seed chooses what this one chooses
 };
