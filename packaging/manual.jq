@@ -139,11 +139,16 @@ def block_reply_tokens:
 
 def block_reply_wrappers: ".Ql " + (.reply_wrappers | join(" , ")) ;
 
+# The values of an option; the first one, which leaves the choice to the program, comes last.
+def block_choices($name):
+    .options[] | select(.flag == $name).choices | (.[1:-1][] | ".Cm \(.) ,"), ".Cm \(.[-1])", "or", ".Cm \(.[0]) .";
+
 if $block == "samplers" then block_samplers
 elif $block == "engines" then ".Bl -tag -width transformers", block_engines, ".El"
 elif $block == "engine defaults" then block_engine_defaults
 elif $block == "engine programs" then block_engine_programs
 elif $block | startswith("program ") then block_program($block | ltrimstr("program "))
+elif $block | startswith("choices ") then block_choices($block | ltrimstr("choices "))
 elif $block == "columns" then block_columns
 elif $block == "statistics" then block_statistics
 elif $block == "params" then block_params

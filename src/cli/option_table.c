@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/option_rules.h"
 
+#include "out/format.h"
 #include "out/message.h"
 #include "samplers/engine.h"
 
@@ -147,7 +148,7 @@ bool args_set(struct args *a, const struct option_row *row, const char *value, c
 // clang-format off
 static const struct option_row of_input[] = {
     {"format", COMMON, .brief = "f", .metavar = "FMT", IN, .def = "auto", CHOICE(format),
-     .choices = "auto,f32,f16,bf16,json,npy,safetensors,kld,pairs",
+     .choices = format_choices,
      .help = "format of the rows; auto decides by the content, then by the name"},
     {"n-vocab", COMMON, .brief = "n", .metavar = "N", IN, WHOLE(n_vocab), .low = 1,
      .high = INT32_MAX, .help = "number of logits in a row of raw input"},
@@ -270,7 +271,7 @@ static const struct option_row others[] = {
      RULES(NEEDS("audit")),
      .help = "with --audit, exit status 4 if the chain could never pick more than this share of the ids"},
     {"output-format", COMMON, .brief = "O", .metavar = "FMT", OUT, CHOICE(output_format),
-     .choices = "text,tsv,json,html,f32,f16,npy,safetensors",
+     .choices = output_format_choices + 1,
      RULES(EXCLUDES("diff", .of = "html", .why = ": it is a page of the rows"),
            EXCLUDES("emit=score|text|probs|logprobs|logits|list|residual", .of = "html",
                     .why = ": it is a page of the rows"),

@@ -7,11 +7,18 @@
 
 enum { HEAD = 64 }; // bytes that a probe gets
 
-// In the order of probing.
+#define FORMAT(name) &format_##name,
 static const struct format *const formats[] = {
-    &format_npy, &format_safetensors, &format_kld, &format_json, &format_pairs, &format_f32, &format_f16, &format_bf16,
+#include "in/formats.def"
 };
+#undef FORMAT
 enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+#define FORMAT(name) "," #name
+const char format_choices[] = "auto"
+#include "in/formats.def"
+    ;
+#undef FORMAT
 
 static bool begins_with(const unsigned char *head, size_t len, const char *magic)
 {
@@ -66,7 +73,7 @@ static bool by_content(struct source *s, const struct format **f, const unsigned
             break;
     }
     const size_t mark = mark_length(head, *len);
-    for (size_t i = 0; i < N_FORMATS && !*f; i++)
+    for (size_t i = N_FORMATS; i-- && !*f;)
         if (format_begins(formats[i], head, *len) ||
             (mark && is_text(formats[i]) && format_begins(formats[i], head + mark, *len - mark)))
             *f = formats[i];

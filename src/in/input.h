@@ -139,7 +139,7 @@ struct input_row {
     const struct cJSON *params; // llama-server's parameters, from this row on, or NULL
 };
 
-// A format: one file in_NAME.c and one row in formats.c.
+// A format: one file in_NAME.c and one line in formats.def.
 struct format {
     const char *name;
     const char *endings[4]; // of file names: ".f32", ".bin", NULL
@@ -170,8 +170,12 @@ struct format {
     void (*close)(void *self); // frees the memory of the state, except the state and the row of a matrix; or NULL
 };
 
-extern const struct format format_f32, format_f16, format_bf16, format_json, format_npy, format_safetensors, format_kld,
-    format_pairs;
+#define FORMAT(name) extern const struct format format_##name;
+#include "in/formats.def"
+#undef FORMAT
+
+// "auto" and the formats' names, with commas.
+extern const char format_choices[];
 
 // For formats, after an error of a row that was read to its end: marks the row as bad if the error has STATUS_DATA. A
 // bad row has its number, and the width that it should have (0: unknown). Returns false.

@@ -5,17 +5,18 @@
 
 #include <string.h>
 
+#define FORMAT(name, ...) {#name, __VA_ARGS__},
 const struct output_format output_formats[] = {
-    {"text", FORMAT_TEXT},
-    {"tsv", FORMAT_CELLS, .before = "", .between = "\t", .behind = "\n", .below = ""},
-    {"json", FORMAT_JSON, .inputs = "json pairs"},
-    {"html", FORMAT_PAGE, .counted = true},
-    {"f32", FORMAT_ARRAY},
-    {"f16", FORMAT_ARRAY, .inputs = "f16", .type = DTYPE_F16},
-    {"npy", FORMAT_ARRAY, .inputs = "npy kld safetensors", .counted = true},
-    {"safetensors", FORMAT_TENSORS, .counted = true},
+#include "out/formats.def"
     {NULL},
 };
+#undef FORMAT
+
+#define FORMAT(name, ...) "," #name
+const char output_format_choices[] =
+#include "out/formats.def"
+    ;
+#undef FORMAT
 
 const struct output_format *output_format_named(const char *name)
 {

@@ -17,7 +17,7 @@ enum format_kind {
     FORMAT_TENSORS = 1 << 5 // safetensors, of lists
 };
 
-// A row of the table in format.c.
+// A line of formats.def.
 struct output_format {
     const char *name;
     enum format_kind kind;
@@ -31,7 +31,8 @@ struct output_format {
     char escaped;
 };
 
-extern const struct output_format output_formats[]; // the last one has no name
+extern const struct output_format output_formats[]; // in the order of formats.def; the last one has no name
+extern const char output_format_choices[];          // their names, each behind a comma
 
 // Returns the format with a name that exists.
 const struct output_format *output_format_named(const char *name);
