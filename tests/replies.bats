@@ -427,3 +427,8 @@ parallel() {
     jq -c '{completion_probabilities: [.top_logprobs += [{"id": 5, "token": "a", "logprob": -0.75}]]}' <<<"$record" | show | jq -c .top_probs >twice
     head -n 1 want | jq -c .top_probs | cmp - twice
 }
+
+@test "the jq filter that a message names takes the reply out of what it stands in, at any depth, and only the reply" {
+    need jq
+    timeout 600 /usr/bin/python3 "$ROOT/tests/inside.py" "$SAMPL" $((800 / STEP)) "$START"
+}

@@ -141,7 +141,8 @@ static bool find_row(struct json_rows *st, char *c, struct err *e)
                     continue;
                 return true;
             }
-            if (*c == '[' && array_holds(t, true) == '{') { // an array for each prompt
+            const char inside = *c == '[' ? array_holds(t, true) : '\0';
+            if (inside == '{' || inside == '"') { // an array for each prompt; a text is an error that tells its place
                 open_list(st);
                 continue;
             }

@@ -95,7 +95,7 @@ static bool check_inside(struct json_reply *reply, struct err *e)
     if (!reply_find_inside(reply->piece->tree, reply->depth, lists_tokens, reply, filter))
         return true;
     return builder_whole(filter)
-               ? err_set(e, STATUS_DATA, "the object is no reply, but holds one: jq -rc '%.200s' FILE | sampl",
+               ? err_set(e, STATUS_DATA, "the object is no reply, but holds one: jq -rc '%.600s' FILE | sampl",
                          filter->text)
                : err_from_fault(e, fault_memory());
 }

@@ -68,14 +68,30 @@ bool json_is_python(const struct json_text *t)
     return (p < t->end && *p == '\'') || (n && isalpha((unsigned char)*p) && p + n < t->end && p[n] == '(');
 }
 
-bool json_syntax(const struct json_text *t, const char *expected, struct err *e)
+// Returns whether a text begins at the current byte that holds JSON or a stream of events.
+static bool holds_json(struct json_text *t)
 {
+    static const char *const begin[] = {"\"{\\", "\"{ ", "\"[{", "\"[[", "\"[\\", "\"[ ", "\"data:", "\"event:"};
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+        if (json_text_at(t, 0, begin[i]))
+            return true;
+    return false;
+}
+
+bool json_syntax(struct json_text *t, const char *expected, struct err *e)
+{
+    const bool text = holds_json(t);
     const uint64_t at = json_offset(t);
     if (t->p == t->end)
         return err_set(e, STATUS_DATA, "the input ends at byte %" PRIu64 " where JSON expects %s", at, expected);
     if ((unsigned char)(*t->p - ' ') > '~' - ' ')
         return err_set(e, STATUS_DATA, "byte %" PRIu64 ": 0x%02x where JSON expects %s", at, (unsigned char)*t->p,
                        expected);
+    if (text)
+        return err_set(e, STATUS_DATA,
+                       "byte %" PRIu64
+                       ": a text that holds JSON where JSON expects %s: jq -r '.. | strings' FILE | sampl",
+                       at, expected);
     if (json_is_python(t) || (isdigit((unsigned char)*t->p) && !strcmp(expected, "a member's name")))
         return err_set(e, STATUS_DATA,
                        "byte %" PRIu64 ": '%c' where JSON expects %s: Python printed this, json.dumps writes JSON", at,

@@ -40,7 +40,7 @@ uint64_t json_offset(const struct json_text *t);
 bool json_is_python(const struct json_text *t);
 
 // Sets the error that `expected` should begin at the current byte. Returns false.
-bool json_syntax(const struct json_text *t, const char *expected, struct err *e);
+bool json_syntax(struct json_text *t, const char *expected, struct err *e);
 
 static inline bool json_is_space(const char *p, const char *end)
 {

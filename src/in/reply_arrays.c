@@ -75,8 +75,9 @@ static const cJSON *first_of(const cJSON *array)
     return first;
 }
 
-// Returns whether the first element of the arrays looks as the shape has it.
-static bool fits(const struct reply_shape *k, const struct arrays *a)
+// Returns whether the first element of the arrays looks as the shape has it. marked: the reply has the shape's marker;
+// without it objects that have texts alone may be anything.
+static bool fits(const struct reply_shape *k, const struct arrays *a, bool marked)
 {
     const cJSON *first = a->one ? a->main : first_of(a->main);
     if (has_columns(k))
@@ -86,15 +87,16 @@ static bool fits(const struct reply_shape *k, const struct arrays *a)
         return cJSON_IsObject(first) || (a->main && !first);
     first = k->token ? reply_path(first, k->token) : first;
     if (k->form == TOKEN_RECORD)
-        return cJSON_IsObject(first) && (a->lists || reply_named(first, reply_names.number) ||
-                                         reply_named(first, reply_names.list) || reply_named(first, reply_names.text));
+        return cJSON_IsObject(first) &&
+               (a->lists || reply_named(first, reply_names.number) || reply_named(first, reply_names.list) ||
+                (marked && reply_named(first, reply_names.text)));
     return first && (k->form == TOKEN_TRIPLE || a->lists || a->numbers);
 }
 
 bool reply_arrays_fit(const struct json_reply *reply, const struct reply_shape *k, const cJSON *object, bool bare)
 {
     const struct arrays a = find_arrays(reply, k, object, bare);
-    return fits(k, &a);
+    return fits(k, &a, false);
 }
 
 // ---- positions
@@ -332,7 +334,7 @@ static bool is_late(const struct json_reply *reply, const struct reply_shape *k,
                     const cJSON *within)
 {
     const struct json_value *const piece = reply->piece;
-    const cJSON *member = piece->continued && !piece->more && !piece->has_tail && !reply->reached && fits(k, a)
+    const cJSON *member = piece->continued && !piece->more && !piece->has_tail && !reply->reached && fits(k, a, true)
                               ? json_member(within, piece->array->name)
                               : NULL;
     while (member && member != a->main)
@@ -355,7 +357,7 @@ bool reply_arrays_add(struct json_reply *reply, const struct reply_shape *k, con
                        a.main ? a.main->string : "");
     if (!a.cut && (reply->reached ? piece->more : piece->continued))
         return true;
-    if (!fits(k, &a))
+    if (!fits(k, &a, true))
         return true;
     reply->reached = reply->reached || a.cut;
     p->fresh = p->fresh && !(a.cut && piece->continued);
