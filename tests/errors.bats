@@ -77,6 +77,9 @@ make_files() {
     printf 'sampler_priority: skew\nskew: 2\n' >p/order.yaml
     printf 'x: &x {top_k: 3}\noptions:\n  <<: [*x]\n' >p/anchors.yaml
     printf '%s\n' 'A=(--temp 1)' '[ "$1" ] && A+=(-c 5)' 'f() { T=$1; (LLAMA_ARG_TOP_K=3 llama-server "${A[@]}" --top-p ${T:-1}); }' 'f 0.5' >p/script.sh
+    printf '%s\n' services: '  a:' '    image: llama.cpp:server' '    environment: [LLAMA_ARG_TOP_K=3]' '    command: ["-c", "5"]' >p/compose.yaml
+    printf '%s\n' 'FROM llama.cpp:server' 'ENV LLAMA_ARG_TOP_K=3' 'CMD ["-c", "5"]' >p/Dockerfile
+    printf '%s\n' '[Service]' 'Environment="LLAMA_ARG_TOP_K=3"' 'EnvironmentFile=x' 'ExecStart=llama-server -c 5' >p/unit
     printf '%s\n' '@echo off' 'set A=--temp 1' 'if "%1"=="x" set B=-c 5' 'llama-server.exe %A% %B% %1' >p/script.bat
     echo '{"fields":[{"key":"llm.prediction.temperature","value":{"checked":true,"value":2}}]}' >p/studio
 }

@@ -2,6 +2,7 @@
 #include "cli/foreign.h"
 
 #include "cli/command_line.h"
+#include "cli/container.h"
 #include "cli/notation.h"
 #include "out/message.h"
 #include "settings/read.h"
@@ -13,6 +14,7 @@
 struct foreign {
     struct args *a;
     const char *path;
+    const char *from;    // the program that the user names; NULL: none
     cJSON *made, *other; // trees that parts of the file are read into; NULL: none
 };
 
@@ -188,6 +190,22 @@ static bool unpack_command(struct file_view *v, struct foreign *f, const char **
     return true;
 }
 
+// Sets v->root to a command in a tree of YAML or JSON, as Docker Compose and Kubernetes have them: the one of a part
+// that `section` names or numbers. False: there is none; *e may have an error.
+static bool unpack_container(struct file_view *v, struct foreign *f, const char *section, struct err *e)
+{
+    const cJSON *const yaml = json_member(v->root, "yaml"), *const tree = yaml ? yaml : v->root;
+    struct builder script = {0};
+    const bool named = section && strspn(section, "0123456789") < strlen(section);
+    if (program_refuse_other(v, e) && container_of_tree(tree, named ? section : NULL, &script))
+        f->made = command_line_read(script.text, false, named ? NULL : section, NULL, e);
+    if (script.failed)
+        err_from_fault(e, fault_memory());
+    builder_free(&script);
+    v->root = f->made ? f->made : v->root;
+    return f->made || e->status != STATUS_OK;
+}
+
 // Sets v->root to the element of an array that `section` names, or the only one: of /slots, of an export of models.
 // Another file has no sections. False with *e.
 static bool unpack(struct file_view *v, struct foreign *f, const char *section, struct err *e)
@@ -200,6 +218,10 @@ static bool unpack(struct file_view *v, struct foreign *f, const char *section, 
         return unpack_swap(v, f, section, e);
     if (json_array(v->root, "command") && cJSON_HasObjectItem(v->root, "more"))
         return true; // notation_read has chosen the command
+    if (!f->from && cJSON_IsObject(v->root) && !view_program(v) && !v->failed && unpack_container(v, f, section, e))
+        return e->status == STATUS_OK;
+    if (v->failed)
+        return false;
     if (!cJSON_IsArray(v->root))
         return !section ||
                err_set(e, STATUS_USAGE,
@@ -313,7 +335,7 @@ bool foreign_read_tree(struct args *a, const char *path, cJSON *root, const char
                        const struct engine *typed, struct err *e)
 {
     static const struct read_target target = {set_as_typed, set_value, replace_list, NULL};
-    struct foreign f = {.a = a, .path = path};
+    struct foreign f = {.a = a, .path = path, .from = from};
     struct settings_reader r = {.view = {.catalog = a->typed.options->catalog,
                                          .root = root,
                                          .find_option = find_option,

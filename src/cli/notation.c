@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "cli/batch_file.h"
 #include "cli/command_line.h"
+#include "cli/container.h"
 #include "cli/yaml.h"
 
 #include <ctype.h>
@@ -233,6 +234,8 @@ bool notation_is_foreign(const char *text)
     struct err ignored = {.status = STATUS_OK};
     cJSON *const command = may_be_script(text) ? command_line_read(text, false, NULL, NULL, &ignored) : NULL;
     cJSON_Delete(command);
+    if (container_kind(text))
+        return true;
     return command || ignored.status != STATUS_OK || notation_of(text) || is_script(text);
 }
 
@@ -241,13 +244,23 @@ bool notation_is_ini(const char *text) { return notation_of(text) == &ini; }
 static cJSON *read_tree(const char *text, size_t len, const char *section, struct err *e)
 {
     const struct notation *const known = notation_of(text), *const notation = known || !section ? known : &ini;
-    cJSON *const command = may_be_script(text) ? command_line_read(text, false, section, NULL, e) : NULL;
+    const char *const kind = container_kind(text);
+    struct builder script = {0};
+    if (kind)
+        container_of_text(text, &script);
+    const char *const commands = kind && script.text ? script.text : text;
+    cJSON *const command =
+        !script.failed && (kind || may_be_script(text)) ? command_line_read(commands, false, section, NULL, e) : NULL;
+    if (script.failed)
+        err_from_fault(e, fault_memory());
+    builder_free(&script);
     if (command || e->status != STATUS_OK)
         return command;
-    if (is_script(text))
+    if (kind || is_script(text))
         err_set(e, STATUS_USAGE,
-                "a script in which no command is found that starts llama-server, llama-cli or another program whose "
-                "flags sampl reads: a file of the flags alone is read, too");
+                "%s in which no command is found that starts llama-server, llama-cli or another program whose flags "
+                "sampl reads: a file of the flags alone is read, too",
+                kind ? kind : "a script");
     if (e->status != STATUS_OK || !notation)
         return NULL;
     if (section && notation != &ini && notation != &json && notation != &yaml) {

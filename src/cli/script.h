@@ -32,6 +32,7 @@ struct script {
     cJSON *starts;               // what script_starts returns
     enum doubt least;            // of all that is read
     int depth;                   // of texts within texts
+    bool exports_all;            // each variable that is set
     bool failed;                 // memory is short
 };
 
@@ -40,6 +41,13 @@ void script_end(struct script *s);
 
 // Sets s->failed if an object could not be made.
 void script_check(struct script *s, const void *made);
+
+// Appends an item to a list or, with a name, puts it into an object in place of one of its name. The item is owned;
+// NULL: memory is short.
+void script_give(struct script *s, cJSON *to, const char *name, cJSON *item);
+
+// Makes the word of bytes[from..to) of a text. NULL: memory is short.
+cJSON *script_new_word(struct script *s, const struct marked_text *t, size_t from, size_t to);
 
 void text_add(struct script *s, struct marked_text *t, const char *bytes, size_t len, char mark);
 void text_free(struct marked_text *t);

@@ -133,6 +133,9 @@ static void set_arguments(struct shell *h, const cJSON *words)
             cJSON_DeleteItemFromArray(s->arguments, 0);
         return;
     }
+    if (word && name_find("-a -o +a +o", NAME_EXACT, word_text(word), strlen(word_text(word))) >= 0 &&
+        (word_text(word)[1] == 'a' || (word->next && !strcmp(word_text(word->next), "allexport"))))
+        s->exports_all = *word_text(word) == '-';
     if (!word || strcmp(word_text(word), "--") != 0)
         return;
     if (!s->arguments)

@@ -103,6 +103,8 @@ static void read_environment(struct file_view *v, struct said_of_words *said, co
             strncmp(value->string, "LLAMA_ARG_", strlen("LLAMA_ARG_")) ? LLAMA_OPTIONS : llama_option(value->string);
         if (i < LLAMA_OPTIONS && llama_options[i].valued)
             apply(v, said, i, value->string, NULL, value);
+        else if (*value->string == '-')
+            view_name(&said->unread, value->string); // a file of variables
         else if (i == LLAMA_OPTIONS && !strncmp(value->string, "LLAMA_ARG_", strlen("LLAMA_ARG_")))
             view_name(&v->unknown, value->string);
     }
