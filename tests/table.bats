@@ -162,7 +162,7 @@ print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
     local history=('hot: --temp 0.9' 'penalties: --repeat-penalty 1.5' 'greedy: --repeat-penalty 1.5 --temp 0' 'dry: --dry-multiplier 1' 'none: --repeat-penalty 1.5 --repeat-last-n 0')
     marks() { sampl -n 4096 "$@" "${history[@]/#/--vs=}" -O json 2>notes | jq -r 'select(.of_the_draw) | .name' | paste -sd' '; }
     [ "$(marks -s 1 --rows :20 "$AUSTEN")" = 'penalties dry' ]
-    grep -qx "sampl: note: the numbers of chains marked '\*' depend on the seed: in 'penalties', penalties depends on earlier draws" notes
+    grep -qx "sampl: note: the numbers of chains marked '\*' depend on the seed: in 'penalties', the outcome of penalties depends on earlier draws" notes
     [ -z "$(marks -s 1 --rows :1 "$AUSTEN")" ]
     [ -z "$(marks -s 1 --rows :20 --independent "$AUSTEN")" ]
     [ -z "$(marks -s 1 --rows :20 --accept "@$ROOT/samples/austen.tokens" "$AUSTEN")" ]
@@ -189,6 +189,19 @@ print(*r.integers(0, 200, 30), sep="\n", file=open("tokens", "w"))'
     done
     # probabilities of two chains whose kept tokens are equal: the token of a probability of 0 adds nothing
     [ "$(sampl -s 1 --samplers temperature --temp .01 rows.json --against rows.json -O json --columns kl,kl_inf | tail -n 1 | jq -c '[.kl, .kl_inf]')" = '[0,0]' ]
+}
+
+@test "--against: the texts name the second file without its folders; other formats name its path" {
+    mkdir -p folder/base
+    head -c 81920 "$AUSTEN" | tee folder/second.f16 folder/base/base >first.f16
+    names() { sampl -n 4096 -s 1 "$@" 2>/dev/null first.f16 | awk '$1 != "name" { print $1 }' | paste -sd' '; }
+    [ "$(names --against folder/second.f16)" = 'base second.f16' ]
+    [ "$(names -f f16 --against folder/base/base)" = 'base folder/base/base' ]
+    [ "$(names --against folder/second.f16 -O tsv)" = 'base folder/second.f16' ]
+    [ "$(sampl -n 4096 -s 1 --against folder/second.f16 first.f16 -O json | jq -r .name | paste -sd' ')" = 'base folder/second.f16' ]
+    sampl -n 4096 -s 1 --against folder/second.f16 --rows 0 --dump-probs=1 first.f16 >text
+    [[ $(sed -n 2p text) =~ ^' '+id' '+base' '+second.f16$ ]]
+    sampl -n 4096 -s 1 --against folder/second.f16 --rows 0 --dump-probs=1 -O json first.f16 | jq -e 'has("folder/second.f16") or (tostring | contains("folder/second.f16"))' >/dev/null
 }
 
 @test "--against: of rows of two widths, only the ids that both have are compared" {

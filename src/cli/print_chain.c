@@ -70,13 +70,13 @@ static void write_cause(const struct chain_text *t, const struct stage *stage)
     }
 }
 
-static void write_stage(const struct chain_text *t, const struct stage *stage)
+static void write_stage(const struct chain_text *t, const struct stage *stage, int columns)
 {
     struct builder *const b = t->text;
     const struct recipe_key *const p = &t->r->key;
     const struct bans *const bans = &p->bans->bans;
     const struct param *const params = stage->sampler->params;
-    builder_format(b, "%-12s %-4s", stage->sampler->name, stage_enabled(stage) ? "on" : "off");
+    builder_format(b, "%-*s %-4s", columns, stage->sampler->name, stage_enabled(stage) ? "on" : "off");
     for (size_t k = 0; params && params[k].flag; k++) {
         char text[NUMBER_TEXT];
         const size_t number = t->c->number[sampler_place(stage->sampler)][k];
@@ -127,12 +127,12 @@ static size_t fitting(const char *line, size_t len, size_t from, size_t indent)
 }
 
 // Adds a text of lines, without blanks at their ends. The rest of a long line follows below, behind blanks.
-static void fold_lines(struct builder *to, const char *text)
+static void fold_lines(struct builder *to, const char *text, int columns)
 {
-    enum { STAGE = 18, NOTE = 6 }; // columns behind a stage's name, and behind "note: "
+    enum { STATE = 6, NOTE = 6 }; // columns of " on   ", and of "note: "
     for (const char *end; *text; text = end + 1) {
         end = strchr(text, '\n');
-        const size_t indent = strncmp(text, "note: ", NOTE) ? STAGE : NOTE;
+        const size_t indent = strncmp(text, "note: ", NOTE) ? (size_t)columns + STATE : NOTE;
         struct builder line = {0};
         builder_bytes(&line, text, (size_t)(end - text));
         while (line.len && line.text[line.len - 1] == ' ')
@@ -157,6 +157,7 @@ static bool write_text(const struct chain_text *t)
     struct builder *const b = t->text;
     const struct recipe_key *const p = &t->r->key;
     const struct reasoning *const reasoning = p->reasoning;
+    const int columns = chain_text_columns(t->r);
     if (p->engine->options) {
         builder_format(b, "engine %s", p->engine->name);
         write_origin(b, origin_of(t->a, "engine"));
@@ -169,17 +170,17 @@ static bool write_text(const struct chain_text *t)
     write_origin(b, origin_of(t->a, "seed"));
     builder_byte(b, '\n');
     if (t->a->typed.grammar_first)
-        builder_format(b, "%-12s %-4s grammar-first=true\n", "grammar", p->rules ? "on" : "off");
+        builder_format(b, "%-*s %-4s grammar-first=true\n", columns, "grammar", p->rules ? "on" : "off");
     if (reasoning) {
         const char *const on = recipe_budget(t->r) ? "on" : "off";
-        builder_format(b, "%-12s %-4s reasoning-budget=%" PRId64, "reasoning", on, reasoning->tokens);
+        builder_format(b, "%-*s %-4s reasoning-budget=%" PRId64, columns, "reasoning", on, reasoning->tokens);
         chain_text_ids(b, " reasoning-start=", "", "", &reasoning->tag[REASONING_START], 1);
         chain_text_ids(b, " reasoning-end=", " reasoning-end=", "", reasoning->tag + REASONING_END,
                        reasoning->n - REASONING_END);
         chain_text_ids(b, " reasoning-budget-message=", "", "\n", &reasoning->tag[REASONING_MESSAGE], 1);
     }
     for (size_t i = 0; i < t->r->n_stages; i++)
-        write_stage(t, &t->r->stage[i]);
+        write_stage(t, &t->r->stage[i], columns);
     write_remarks(t);
     return true;
 }
@@ -190,7 +191,8 @@ static bool write_lines(const struct chain_text *t)
     struct chain_text whole = *t;
     whole.text = &lines;
     const bool ok = write_text(&whole);
-    fold_lines(t->text, builder_whole(&lines) && lines.text ? lines.text : ""); // else the last line has no end
+    fold_lines(t->text, builder_whole(&lines) && lines.text ? lines.text : "",
+               chain_text_columns(t->r)); // else the last line has no end
     t->text->failed = t->text->failed || lines.failed;
     builder_free(&lines);
     return ok;

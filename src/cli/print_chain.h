@@ -49,6 +49,9 @@ void chain_text_embeddings(const struct chain_text *t, const char *before, const
 // Returns whether only sampl's scatter has the option.
 bool chain_text_own(const char *flag);
 
+// Returns the columns that the names of stages take in text.
+int chain_text_columns(const struct recipe *r);
+
 // True if the seed is drawn when the program starts.
 bool chain_text_draws_seed(const struct chain_text *t);
 

@@ -38,6 +38,17 @@ void chain_text_entry(struct builder *b, const struct order_entry *entry, const 
         builder_format(b, "=%s", value_text(sampler->params, entry->value, text));
 }
 
+int chain_text_columns(const struct recipe *r)
+{
+    enum { LEAST = 12 };
+    size_t most = LEAST;
+    for (size_t i = 0; i < r->n_stages; i++) {
+        const size_t len = strlen(r->stage[i].sampler->name);
+        most = len > most ? len : most;
+    }
+    return (int)most;
+}
+
 bool chain_text_draws_seed(const struct chain_text *t) { return engine_draws_seed(t->r->key.engine, t->a->typed.seed); }
 
 const char *metric_name(enum distance_metric metric) { return metric == METRIC_L2 ? "l2" : "cosine"; }

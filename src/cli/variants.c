@@ -421,6 +421,13 @@ bool variants_make(struct variants *v, struct recipes *r, const struct args *bas
            (!base->base || choose_base(v, base->base, e));
 }
 
+const char *variant_label(const struct variants *v, size_t i)
+{
+    const char *const name = v->of[i].name, *const file = v->of[i].args.against;
+    const char *const slash = file && !strcmp(name, file) ? strrchr(name, '/') : NULL;
+    return slash && slash[1] && strcmp(slash + 1, "base") != 0 ? slash + 1 : name;
+}
+
 void variants_free(struct variants *v)
 {
     for (size_t i = 0; v->recipe && i <= VARIANTS_MOST; i++)

@@ -44,6 +44,10 @@ void variants_free(struct variants *v);
 // arguments of the first variant, whose options need no second note; NULL: the variant is the first.
 void note_idle_options(const struct recipe *r, const struct variant *x, const struct args *base);
 
+// Returns the name of a variant in a text for people: of the file of --against the name without its folders, since a
+// path would take the room of the numbers. No other variant has the same.
+const char *variant_label(const struct variants *v, size_t i);
+
 // The name of a variant in a message, for "%.*s".
 #define VARIANT_NAME(x) err_clip((x)->name, 80), (x)->name
 

@@ -173,6 +173,14 @@ const char *named_text(const struct named *x, char text[NUMBER_TEXT])
                                                          : number_text((float)x->value, text);
 }
 
+const char *named_plain(const struct named *x, char text[NUMBER_TEXT])
+{
+    if (x->type == NAMED_FLAG)
+        return named_text(x, text);
+    named_text(x, text);
+    return number_plain(text);
+}
+
 // Returns the most columns that a token's text may take in a table: a quarter of the line.
 static size_t cell_most(const struct dest *d)
 {

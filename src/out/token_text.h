@@ -53,8 +53,11 @@ void token_name(struct dest *d, uint32_t token);
 // Adds the words of an account (sample/account.h) to b, with the texts of its tokens in quotes, or their ids.
 void account_text(struct builder *b, const struct dest *d, const char *words);
 
-// Returns the value of a parameter or a note.
+// Returns the value of a parameter or a note, as programs read it.
 const char *named_text(const struct named *x, char text[NUMBER_TEXT]);
+
+// The same, as people write it: 20 instead of 2e+01.
+const char *named_plain(const struct named *x, char text[NUMBER_TEXT]);
 
 // Returns the number of columns for the lines of tables: those of the window, if there is one.
 static inline size_t window_columns(const struct dest *d)

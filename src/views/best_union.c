@@ -64,7 +64,7 @@ size_t names_width(const struct job *j, size_t most, size_t limit)
 {
     size_t width = 4;
     for (size_t i = 0; i < j->variants->n; i++) {
-        const size_t wide = text_clip(NULL, text_piece(j->variants->of[i].name), 0, most);
+        const size_t wide = text_clip(NULL, text_piece(variant_label(j->variants, i)), 0, most);
         width = wide > width && wide <= limit ? wide : width;
     }
     return width;

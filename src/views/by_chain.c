@@ -21,7 +21,8 @@ static size_t candidate_width(const void *arg, size_t column)
 {
     enum { CHAIN = 12 };
     const struct columns *const c = &((const struct candidates *)arg)->columns;
-    const size_t wide = text_clip(NULL, text_piece(c->job->variants->of[column].name), 0, window_columns(c->dest) / 3);
+    const size_t wide =
+        text_clip(NULL, text_piece(variant_label(c->job->variants, column)), 0, window_columns(c->dest) / 3);
     return wide > CHAIN ? wide : CHAIN;
 }
 
@@ -35,7 +36,7 @@ static void candidate_block(const struct candidates *v, size_t first, size_t las
     if (d->vocab)
         builder_format(b, " %-*s", (int)width, "text");
     for (size_t i = first; i < last; i++) {
-        const struct piece name = text_piece(v->columns.job->variants->of[i].name);
+        const struct piece name = text_piece(variant_label(v->columns.job->variants, i));
         const size_t most = window_columns(d) / 3;
         builder_pad(b, ' ', 1 + candidate_width(v, i) - text_clip(NULL, name, 0, most));
         text_clip(b, name, 0, most);

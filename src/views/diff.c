@@ -124,13 +124,13 @@ static double diff_row(const struct columns *c, const struct result *res)
         } else {
             if (least > 1.5) {
                 builder_format(&d->text, "row %" PRIu64 "  ", own.base->row);
-                text_cell(&d->text, text_piece(j->variants->of->name), 0, 0, NAME_MOST);
+                text_cell(&d->text, text_piece(variant_label(j->variants, 0)), 0, 0, NAME_MOST);
                 builder_byte(&d->text, ' ');
                 token_name(d, own.base->chosen);
                 builder_format(&d->text, " (%.4f)\n", (double)own.base->chosen_p);
                 width = names_width(j, window_columns(d) / 3, NAME_MOST);
             }
-            choice_text(d, &own, j->variants->of[i].name, overlap, width);
+            choice_text(d, &own, variant_label(j->variants, i), overlap, width);
         }
         least = fmin(least, overlap);
     }

@@ -19,14 +19,15 @@ static const char *text_share(double p, char text[NUMBER_TEXT])
     return *text == '0' && text[1] == '.' ? text + 1 : text;
 }
 
-// Writes a probability in four digits behind the point.
-static void write_prob(struct dest *d, double p)
+// Writes a probability in four digits behind the point; one that would be 0.0000 in one digit; '-' if it is not known.
+static void write_prob(struct dest *d, double p, int width)
 {
-    builder_byte(&d->text, ' ');
-    if (p > 0.0 && p < 0.00005)
-        builder_format(&d->text, "%8.0e", p);
+    if (isnan(p))
+        builder_format(&d->text, "%*s", width, "-");
+    else if (p > 0.0 && p < 0.00005)
+        builder_format(&d->text, "%*.0e", width, p);
     else
-        builder_fixed(&d->text, p, 4, 8);
+        builder_fixed(&d->text, p, 4, width);
 }
 
 static void write_number(struct dest *d, double x, int width)
@@ -189,12 +190,26 @@ static void text_bars(struct dest *d, const struct record *r, const struct ranke
 
 // ---- lines
 
-// Writes NAME or, if the stage has a main parameter, NAME=VALUE, with blanks up to 16 columns.
-static void padded_name(struct dest *d, const struct trace_line *t)
+enum { STAGE = 16, STAGE_TEXT = 3 * NUMBER_TEXT }; // STAGE: columns of the names of stages, unless one is longer
+
+// Returns NAME or, if the stage has a main parameter, NAME=VALUE.
+static const char *stage_name(const struct trace_line *t, char text[STAGE_TEXT])
 {
-    char value[NUMBER_TEXT], name[2 * NUMBER_TEXT];
-    snprintf(name, sizeof name, t->enabled && t->n_params ? "%s=%s" : "%s", t->name, named_text(t->param, value));
-    builder_format(&d->text, "%-16s", name);
+    char value[NUMBER_TEXT];
+    snprintf(text, STAGE_TEXT, t->enabled && t->n_params ? "%s=%s" : "%s", t->name, named_plain(t->param, value));
+    return text;
+}
+
+// Returns the columns of the names of a record's stages.
+static int stages_width(const struct record *r)
+{
+    char text[STAGE_TEXT];
+    int width = STAGE;
+    for (size_t i = 0; i < r->n_trace; i++) {
+        const int wide = (int)strlen(stage_name(&r->trace[i], text));
+        width = wide > width ? wide : width;
+    }
+    return width;
 }
 
 // The part of a stage's line that stands behind the numbers: clauses, which go on in lines of their own where the line
@@ -277,18 +292,20 @@ static const char *unlisted_words(const char *effect)
     return strcmp(effect, "unknown") ? effect : "depends on unlisted tokens";
 }
 
-static void stage(struct dest *d, const struct trace_line *t)
+static void stage(struct dest *d, const struct trace_line *t, int width)
 {
     struct builder *const b = &d->text;
     struct clauses c;
-    char text[NUMBER_TEXT];
+    char text[NUMBER_TEXT], name[STAGE_TEXT];
     const size_t line = b->len;
-    padded_name(d, t);
+    builder_format(b, "%-*s", width, stage_name(t, name));
     if (!t->enabled) {
         builder_format(b, " %7s\n", "off");
         return;
     }
-    builder_format(b, " %7zu -> %7zu %6.4f %7.3f  ", t->before, t->after, t->mass, t->entropy);
+    builder_format(b, " %7zu -> %7zu ", t->before, t->after);
+    write_prob(d, t->mass, 6);
+    builder_format(b, " %7.3f  ", t->entropy);
     clauses_begin(&c, d, line);
     token_name(d, t->top_before);
     if (t->top_after != t->top_before) {
@@ -302,7 +319,7 @@ static void stage(struct dest *d, const struct trace_line *t)
     clause_end(&c);
     for (size_t k = 1, n = 0; k < t->n_params; k++)
         if (!t->param[k].usual)
-            builder_format(b, "%s%s=%s", n++ ? " " : "", t->param[k].name, named_text(&t->param[k], text));
+            builder_format(b, "%s%s=%s", n++ ? " " : "", t->param[k].name, named_plain(&t->param[k], text));
     clause_end(&c);
     account_text(b, d, t->words);
     clause_end(&c);
@@ -345,13 +362,13 @@ static void candidate_lines_text(struct dest *d, const struct record *r, const s
         text_of_token(d, c->id, width);
         write_number(d, (double)c->logit, logit_width);
         if (pair)
-            write_prob(d, (double)c->raw_p);
-        write_prob(d, (double)c->p);
+            write_prob(d, (double)c->raw_p, 9);
+        write_prob(d, (double)c->p, 9);
         if (noisy) {
             write_number(d, c->noised.noise, 8);
             write_number(d, c->noised.value, 8);
         } else {
-            write_prob(d, sum);
+            write_prob(d, sum, 9);
         }
         builder_byte(&d->text, '\n');
     }
@@ -360,30 +377,33 @@ static void candidate_lines_text(struct dest *d, const struct record *r, const s
 void dump_text(struct dest *d, const struct record *r, bool lists)
 {
     const size_t begin = d->text.len;
+    const int width = stages_width(r);
     builder_format(&d->text, "row %" PRIu64 "  chosen ", r->row);
     token_name(d, r->chosen);
-    builder_format(&d->text, " (%.4f)  kept %zu/%zu%s  entropy %.3f nats\n", (double)r->chosen_p, r->kept, r->n_vocab,
-                   r->partial ? "+" : "", r->entropy);
+    builder_string(&d->text, " (");
+    write_prob(d, (double)r->chosen_p, 0);
+    builder_format(&d->text, ")  kept %zu/%zu%s  entropy %.3f nats\n", r->kept, r->n_vocab, r->partial ? "+" : "",
+                   r->entropy);
     if (r->n_trace)
-        builder_format(&d->text, "%-16s %7s    %7s %6s %7s  %s\n", "stage", "before", "after", "mass", "entropy",
+        builder_format(&d->text, "%-*s %7s    %7s %6s %7s  %s\n", width, "stage", "before", "after", "mass", "entropy",
                        d->screen.columns ? "top" : "top; removed");
     if (r->budget)
-        builder_format(&d->text, "%-16s %s", "reasoning", strcmp(r->budget, "idle") ? r->budget : "not begun");
+        builder_format(&d->text, "%-*s %s", width, "reasoning", strcmp(r->budget, "idle") ? r->budget : "not begun");
     if (r->budget && r->budget_left)
         builder_format(&d->text, ", %" PRIu32 " %s left", r->budget_left, r->budget_left == 1 ? "token" : "tokens");
     if (r->budget)
         builder_byte(&d->text, '\n');
     if (r->rules)
-        builder_format(&d->text, "%-16s %s%s: %zu %s\n", "grammar", *r->rules ? "in " : "at its end", r->rules, r->fits,
-                       r->fits == 1 ? "token fits" : "tokens fit");
+        builder_format(&d->text, "%-*s %s%s: %zu %s\n", width, "grammar", *r->rules ? "in " : "at its end", r->rules,
+                       r->fits, r->fits == 1 ? "token fits" : "tokens fit");
     if (r->first_choice) {
-        builder_format(&d->text, "%-16s ", "grammar");
+        builder_format(&d->text, "%-*s ", width, "grammar");
         account_text(&d->text, d, r->first_choice);
         builder_byte(&d->text, '\n');
     }
     dest_fold(d, begin);
     for (size_t i = 0; i < r->n_trace; i++) {
-        stage(d, &r->trace[i]);
+        stage(d, &r->trace[i], width);
         if (r->trace[i].n_best)
             candidate_lines_text(d, r, r->trace[i].best, r->trace[i].n_best, r->trace[i].noisy, false);
     }

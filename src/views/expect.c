@@ -3,6 +3,7 @@
 // why. The ids that are expected are part of the job; distributions are read from a file beside the rows. If all rows
 // agree, the text is empty.
 #include "base/mem.h"
+#include "base/number.h"
 #include "kern/expf.h"
 #include "kern/libm.h"
 #include "out/token_text.h"
@@ -111,7 +112,7 @@ static void explain(struct dest *d, const struct record *r, const struct expecte
         return;
     builder_format(b, "  without %" PRIu32 ", the last that %s keeps", x->edge, x->edge_of);
     if (x->limit.name)
-        builder_format(b, " (limit %s)", named_text(&x->limit, room));
+        builder_format(b, " (limit %s)", named_plain(&x->limit, room));
     builder_format(b, ", the draw lies in %" PRIu32 "'s\n", x->id);
 }
 
@@ -291,6 +292,13 @@ static void explain_kept(struct expect *v, const struct record *r)
     }
 }
 
+static void plain_number(struct builder *b, float x)
+{
+    char text[NUMBER_TEXT];
+    number_text(x, text);
+    builder_string(b, number_plain(text));
+}
+
 static void numbers_text(struct expect *v, const struct result *res)
 {
     const size_t first = v->numbers.first;
@@ -298,9 +306,9 @@ static void numbers_text(struct expect *v, const struct result *res)
     builder_format(&d->text, "%zu of %zu numbers differ, the first:\n  ", v->numbers.differing, res->record.n_vocab);
     token_name(d, (uint32_t)first);
     builder_string(&d->text, ": expected ");
-    builder_float(&d->text, v->values[first]);
+    plain_number(&d->text, v->values[first]);
     builder_string(&d->text, ", the chain gives ");
-    builder_float(&d->text, res->record.values[first]);
+    plain_number(&d->text, res->record.values[first]);
     builder_byte(&d->text, '\n');
     explain_kept(v, &res->record);
 }

@@ -97,7 +97,7 @@ void expect_summary_json(struct expect *v, enum status status)
 void expect_limit_text(struct builder *b, const struct expected *x)
 {
     char room[NUMBER_TEXT];
-    const char *const limit = x->limit.name ? named_text(&x->limit, room) : "";
+    const char *const limit = x->limit.name ? named_plain(&x->limit, room) : "";
     if (!x->rank)
         builder_format(b, ", %s", x->listed ? "below the list" : "not listed");
     else if (x->limits == LIMITS_SUM && !isnan(x->reached))
@@ -115,7 +115,7 @@ void expect_limit_text(struct builder *b, const struct expected *x)
 static void removed_text(struct builder *b, const struct expected *x)
 {
     char room[NUMBER_TEXT];
-    const char *const limit = x->limit.name ? named_text(&x->limit, room) : "", *const stage = x->removed_by;
+    const char *const limit = x->limit.name ? named_plain(&x->limit, room) : "", *const stage = x->removed_by;
     if (x->limits == LIMITS_RATIO)
         builder_format(b, "%.*g of the largest; %s keeps from %s on\n", x->margin < 1e-4 ? 9 : 3, x->reached, stage,
                        limit);
@@ -149,7 +149,7 @@ void expect_removal_text(struct builder *b, const struct expected *x, bool parti
     }
     // an earlier stage of the full row may have removed it
     builder_format(b, "%s; not kept after %s", x->listed ? "below the list" : "not listed", x->removed_by);
-    builder_format(b, x->limit.name ? " (limit %s)\n" : "\n", x->limit.name ? named_text(&x->limit, room) : "");
+    builder_format(b, x->limit.name ? " (limit %s)\n" : "\n", x->limit.name ? named_plain(&x->limit, room) : "");
 }
 
 void expect_summary_text(struct expect *v)

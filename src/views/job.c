@@ -154,7 +154,8 @@ bool job_can_test_draws(const struct job *j, const struct recipe *recipe, struct
     name = j->follows == FOLLOWS_CHOSEN && !j->args->independent ? reads_tokens(recipe) : NULL;
     if (name)
         return err_set(e, STATUS_USAGE,
-                       "--draws: %s depends on the tokens before a row: give them with --accept, or use --independent",
+                       "--draws: the outcome of %s depends on the tokens before a row: give them with --accept, "
+                       "or use --independent",
                        name);
     return true;
 }

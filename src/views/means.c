@@ -306,7 +306,8 @@ static void note_chance(const struct means *m)
         const char *const by = means_by_chance(m, i);
         if (!by)
             continue;
-        message_note("the numbers of chains marked '*' depend on the seed: in '%.*s', %s depends on earlier draws",
+        message_note("the numbers of chains marked '*' depend on the seed: in '%.*s', "
+                     "the outcome of %s depends on earlier draws",
                      VARIANT_NAME(&m->job->variants->of[i]), by);
         return;
     }

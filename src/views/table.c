@@ -57,7 +57,7 @@ static void table_block(struct table *t, size_t first, size_t last, size_t width
         cell(t, k, means_name(m, m->shown.field[k], text));
     builder_byte(b, '\n');
     for (size_t i = 0; i < t->job->variants->n; i++) {
-        const struct piece name = text_piece(t->job->variants->of[i].name);
+        const struct piece name = text_piece(variant_label(t->job->variants, i));
         const size_t most = window_columns(t->dest) / 2, mark = by_chance(t, i);
         text_clip(b, name, 0, most);
         const size_t wide = text_clip(NULL, name, 0, most) + mark;

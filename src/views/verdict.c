@@ -84,7 +84,7 @@ static bool removes(const struct chains_verdict *v, size_t i)
 
 static void write_name(const struct chains_verdict *v, struct builder *b, size_t i)
 {
-    builder_string(b, v->job->variants->of[i].name);
+    builder_string(b, variant_label(v->job->variants, i));
 }
 
 // Writes a percentage without the 0 before a point, and its error if it has one.
