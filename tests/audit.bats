@@ -15,7 +15,7 @@ audit() {
     tail -n 1 out
 }
 
-@test "--audit prints what numpy computes: ids, match, inside, margin, below and prob of ten chains with histories" {
+@test "--audit prints what numpy computes: ids, match, inside, margin, below and prob of ten chains with histories, and which chain of a table is best" {
     need_numpy
     /usr/bin/python3 "$ROOT/tests/audit.py" "$SAMPL" $((400 / STEP + 40)) "$START"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Recomputes with numpy what `sampl --audit` measures of each row: the chain's id, match, inside, margin, below and prob, for ten kinds of
 # chains, with histories, masked tokens, and rows whose parameters change the chain. The stages come from vectors/port.py; the measures are
-# written from trace/audit.h. usage: audit.py SAMPL COUNT SEED
+# written from trace/audit.h. Of tables of chains it recomputes which one is marked as best, from the records of one run for each. usage: audit.py SAMPL COUNT SEED
 import copy
 import json
 import math
@@ -220,10 +220,92 @@ def check(sampl, name, count, r):
     return kinds
 
 
+def mean_error(x, sequences):
+    """Of margins: the mean, and the larger of its errors as independent rows and as independent groups of rows."""
+    def error(groups):
+        sums = [sum(g) - len(g) * mean for g in groups]
+        return math.sqrt(sum(s * s for s in sums) * len(groups) / (len(groups) - 1)) / len(x) if len(groups) > 1 else math.nan
+    if not x:
+        return math.nan, math.nan
+    mean = sum(x) / len(x)
+    groups = {}
+    for value, sequence in zip(x, sequences):
+        groups.setdefault(sequence, []).append(value)
+    groups = list(groups.values())
+    if len(groups) < 20:
+        groups = [g[i:i + 32] for g in groups for i in range(0, len(g), 32)]
+    rows = error([[value] for value in x])
+    return mean, max(rows, error(groups)) if len(groups) >= 8 else rows
+
+
+def check_best(sampl, r):
+    """Recomputes which chains a table marks as best, from the records of one run for each: rows, lists, sequences, and params of rows."""
+    count, n, seed = int(r.integers(30, 300)), int(r.integers(20, 60)), int(r.integers(1, 2**31))
+    rows = r.normal(0, 2, (count, n)).astype(F)
+    engine = str(r.choice(['llama', 'vllm-v2', 'sglang']))
+    chain = ['--engine', engine, '-n', str(n), '-s', str(seed)]
+    named = int(r.choice([0, 3, 40]))
+    notes = [{'seq': str(r.integers(named))} if named else {} for _ in range(count)]
+    for i in r.choice(count, int(r.choice([0, 4])), replace=False):
+        notes[i]['params'] = {'temperature': float(r.choice([.5, 1.2]))}
+    values = [.6, .8, 1, .80001][:int(r.integers(2, 5))]
+    length = int(r.choice([0, 3, 8]))
+    chain += ['--top-k', str(r.choice([2, 6]))] if length else []
+    with tempfile.TemporaryDirectory() as folder:
+        rows.tofile(f'{folder}/rows.f32')
+        (rows + r.normal(0, .2, rows.shape)).astype(F).tofile(f'{folder}/moved.f32')
+        with open(f'{folder}/notes', 'w', encoding='ascii') as to:
+            to.writelines(json.dumps(x) + '\n' for x in notes)
+
+        def run(*words):
+            got = subprocess.run([sampl, *words], check=False, capture_output=True, text=True)
+            assert not got.returncode or 'nothing was compared' in got.stderr, (words, got.stderr)
+            return got.stdout
+        file = f'{folder}/rows.f32'
+        if length:
+            file = f'{folder}/rows.json'
+            some, one = (run('--neutral', '--emit', f'list={k}', '-n', str(n), '-O', 'json', f'{folder}/rows.f32').splitlines() for k in (length, 2))
+            with open(file, 'w', encoding='ascii') as to:  # of two lengths, so that each chain knows other rows
+                to.writelines(json.dumps(json.loads(r.choice(pair)) | x) + '\n' for pair, x in zip(zip(some, one), notes))
+        params = ['--params', f'{folder}/notes']
+        claimed = run(*chain, *params, '--temp', '0.8', f'{folder}/moved.f32' if r.random() < .7 else f'{folder}/rows.f32').split()
+        words = [*chain, *([] if length else params), '--audit', ','.join(claimed), '-O', 'json', file]
+        table = [json.loads(x) for x in run('--temp', str(values[0]), *(w for v in values[1:] for w in ('--vs', f'{v}: --temp {v}')), *words).splitlines()]
+        runs = []
+        for value in values:
+            *records, total = map(json.loads, run('--temp', str(value), *words).splitlines())
+            margins = [None if x['inside'] is None else .5 if not x['inside'] else min(x['margin'], .5) for x in records]
+            runs.append((margins, total))
+    known = [[x for x in margins if x is not None] for margins, _ in runs]
+    means = [sum(x) / len(x) if x else math.inf for x in known]
+    least = means.index(min(means))
+    best, clear = [False] * len(values), bool(known[least])
+    if clear:
+        total = runs[least][1]
+        chance = total['chance']
+        clear = total['match'] > chance + 3 * math.sqrt(chance * (1 - chance) / total['rows'])
+    for i, (margins, _) in enumerate(runs):
+        pairs = [(a - b, x.get('seq')) for a, b, x in zip(margins, runs[least][0], notes) if a is not None and b is not None]
+        mean, error = mean_error([x for x, _ in pairs], [s for _, s in pairs])
+        best[i] = i == least or (bool(pairs) and mean == 0 and error == 0)
+        if not best[i] and known[i]:
+            if pairs and abs(mean - 2 * error) < 1e-9:
+                return None  # within the rounding of the records
+            clear = clear and mean > 2 * error
+    for i, line in enumerate(table):
+        want = known[i] and sum(known[i]) / len(known[i])
+        assert line['best'] == (best[i] and clear), (engine, seed, length, named, values, i, best, clear, table)
+        assert not known[i] or near(want, line['margin']), (engine, seed, i, want, line)
+    return clear
+
+
 def main():
     sampl, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     r = np.random.default_rng(seed)
     total = {'match': 0, 'inside': 0, 'outside': 0}
+    tables = [check_best(sampl, r) for _ in range(count // 10)]
+    print('tables with a best chain, and without:', tables.count(True), tables.count(False))
+    assert True in tables and False in tables
     for name in CHAINS:
         kinds = check(sampl, name, count, r)
         print(name, kinds)

@@ -143,8 +143,9 @@ static bool matches_more_than_chance(const struct audit_run *a)
     return share_of_rows(a->matches, a) > chance + 3.0 * share_error(chance, a->known);
 }
 
-// Marks the chains that fit best: the mean of every other chain's difference from them exceeds twice its error. Chains
-// whose margins are all equal fit equally well. No mark: no chain is known to fit best. False when memory is short.
+// Marks the chains that fit best: the mean of every other chain's difference from them exceeds twice its error, in the
+// rows of which both are known. Chains whose margins are all equal fit equally well; one of which no row is known does
+// not count. No mark: no chain is known to fit best. False when memory is short.
 static bool mark_best(const struct audit *v, const struct audit_mean *margin, bool *best)
 {
     const size_t n = v->columns.job->variants->n;
@@ -158,7 +159,7 @@ static bool mark_best(const struct audit *v, const struct audit_mean *margin, bo
         if (!audit_run_mean(&v->run[i], &v->run[least], &rows, &difference))
             return false;
         best[i] = i == least || (rows && difference.mean == 0.0 && difference.error == 0.0);
-        clear = clear && (best[i] || !rows || difference.mean > 2.0 * difference.error);
+        clear = clear && (best[i] || !v->run[i].known || difference.mean > 2.0 * difference.error);
     }
     for (size_t i = 0; i < n; i++)
         best[i] = best[i] && clear;
