@@ -31,8 +31,8 @@ bool name_next(const char **at, const char **name, size_t *len);
 // The index of name[0..len) among the names of a string, from 0; -1: it is not there.
 int name_find(const char *names, enum name_match match, const char *name, size_t len);
 
-// Is name[0..len), in which '_' is equal to '-', the name of an option? option NULL: no. Here, because it is asked of
-// each row of the options' table for each option of each variant.
+// Returns true if name[0..len), in which '_' is equal to '-', is this option's name. NULL: no. Here, because it is
+// asked of each row of the options' table for each option of each variant.
 static inline bool name_of_option(const char *option, const char *name, size_t len)
 {
     size_t i = 0;

@@ -26,11 +26,11 @@ bool ranges_add(struct ranges *s, uint32_t first, uint32_t last);
 // Makes a set tidy, and leaves out what is not in first..last.
 void ranges_tidy(struct ranges *s, uint32_t first, uint32_t last);
 
-// Makes a tidy set within first..last its complement there, which is tidy. False (nothing changed) when memory is
-// short.
+// Replaces a tidy set within first..last by its complement there, which is tidy, too. False when memory is short: the
+// set has not changed.
 bool ranges_invert(struct ranges *s, uint32_t first, uint32_t last);
 
-// Does the set hold some of first..last, and all of it?
+// Return true if the set holds a number of first..last, or all of them.
 bool ranges_meet(const struct range *range, size_t n, uint32_t first, uint32_t last);
 bool ranges_cover(const struct range *range, size_t n, uint32_t first, uint32_t last);
 

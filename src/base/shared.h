@@ -29,8 +29,8 @@ void *shared_any(const struct shared_set *s);
 // The thing with this key, with one user more; NULL: there is none, and *hash is what shared_add wants of it.
 void *shared_find(const struct shared_set *s, const void *key, size_t len, uint32_t *hash);
 
-// Takes in a thing that is not there; its maker is its first user. When memory is short the thing is freed and NULL
-// returned, else the thing.
+// Adds a thing that the set does not have, and returns it; its maker is its first user. NULL: memory is short, and the
+// thing is freed.
 void *shared_add(struct shared_set *s, struct shared *thing, uint32_t hash);
 
 // One user more, and one less, of a thing or of NULL.

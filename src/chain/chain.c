@@ -81,7 +81,7 @@ static bool claim_part(struct chain *ch, const struct sampler *sampler, size_t *
     return true;
 }
 
-// Returns running stages for the enabled ones of n stages, *made of them, or NULL when memory is short.
+// Returns the running stages of those of n stages that are enabled; *made: their number. NULL when memory is short.
 static struct running *make_running(struct chain *ch, const struct stage *stage, size_t n, size_t *made)
 {
     size_t enabled = 0;

@@ -75,7 +75,7 @@ static size_t add_variable(struct batch_file *b, const char *p, struct marked_te
     return name + 2;
 }
 
-// Is this the end of a command, outside of quotes?
+// Returns true at the end of a command, outside of quotes.
 static bool ends_command(const struct batch_file *b, const char *p)
 {
     return !*p || strchr("\n&|", *p) || (*p == ')' && b->blocks);

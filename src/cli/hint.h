@@ -5,7 +5,7 @@
 
 #include "cli/args.h"
 
-// Is a word[0..len), with its dashes, an option of llama.cpp that does not concern sampling?
+// Returns true if word[0..len), with its dashes, is an option of llama.cpp that does not concern sampling.
 bool hint_is_known(const char *word, size_t len);
 
 // Refuses a word[0..len), of at least two bytes, that is no option. The error names the option that the word stands for

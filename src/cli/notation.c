@@ -39,7 +39,7 @@ static size_t trimmed(const char *p, size_t len)
     return len;
 }
 
-// Is p[0..len) one of the words, in either case?
+// Returns true if p[0..len) is one of the words, in either case.
 static bool is_word(const char *words, const char *p, size_t len)
 {
     return name_find(words, NAME_ANY_CASE, p, len) >= 0;

@@ -45,7 +45,7 @@ static bool embeddings_shape(struct embeddings *m, const char *what, uint64_t n,
                    width);
 }
 
-// Finds the numbers, which begin so many bytes behind the current one.
+// Finds the numbers, which begin `begin` bytes behind the current byte of the source.
 static bool embeddings_data(struct embeddings *m, struct source *s, uint64_t begin, struct err *e)
 {
     const size_t size = m->n * m->bytes;

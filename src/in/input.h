@@ -215,7 +215,7 @@ static inline bool input_check_width(const struct input_config *config, size_t n
 // file. Errors name neither the file nor the row.
 bool format_choose(const struct input_config *c, struct source *s, const struct format **f, struct err *e);
 
-// Does a file that begins with head[0..len) have the format's magic, or, if it has none, satisfy its probe?
+// Returns true if head[0..len), the beginning of a file, has the format's magic, or satisfies its probe if it has none.
 bool format_begins(const struct format *f, const unsigned char *head, size_t len);
 
 // Names the kind of a file that holds neither rows nor a vocabulary, by its first bytes: "zstd (28 b5 2f fd)". NULL: it
@@ -276,7 +276,7 @@ int64_t input_last_row(const struct input *in);
 uint64_t input_alike(const struct input *in, const struct input_row *r);
 void input_pass(struct input *in, const struct input_row *r, uint64_t n);
 
-// Makes r the n-th row behind it, which is like it (input_alike).
+// Moves r to the n-th row behind it, which is like it (input_alike).
 static inline void input_step(struct input_row *r, uint64_t n)
 {
     if (!n)

@@ -166,7 +166,7 @@ static bool add_object(struct json_reply *reply, const struct reply_shape *k, si
     return true;
 }
 
-// A walk over the objects of the `each` of rows k[0..n).
+// A walk over the objects that the shapes k[0..n) name in `each`.
 struct reply_walk {
     struct json_reply *reply;
     const struct reply_shape *k;

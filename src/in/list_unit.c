@@ -7,7 +7,7 @@
 
 static const double power[UNIT_DIGITS + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 
-// Is x a multiple of step, rounded to f32?
+// Returns true if x is a multiple of step, rounded to f32.
 static bool is_multiple(float x, double step)
 {
     return fabs((double)x - rint((double)x / step) * step) <= fabs((double)x) * 0x1.01p-24;

@@ -13,7 +13,7 @@ struct unit_fit {
     bool of_probs; // the numbers are probabilities, else log-probabilities
     int decimals;  // the least number of decimals, of UNIT_DIGITS at most
     int digits;    // the least number of significant digits, of UNIT_DIGITS at most
-    // Is each number one of bf16 (0) or f16 (1), printed with so many decimals, or digits?
+    // Each number is one of bf16 (0) or f16 (1), printed with so many decimals, or digits.
     bool by_decimals[2][UNIT_DIGITS + 1], by_digits[2][UNIT_DIGITS + 1];
 };
 

@@ -281,7 +281,7 @@ static bool add_steps(struct json_reply *reply, const struct reply_shape *k, con
     return true;
 }
 
-// Adds lists: all of the columns, or the parts that `starts` tells.
+// Adds lists: the columns as one list, or the lists into which `starts` divides them.
 static bool add_lists(struct json_reply *reply, const struct reply_shape *k, const struct arrays *a,
                       struct reply_position *p, struct err *e)
 {

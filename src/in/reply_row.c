@@ -267,7 +267,7 @@ static bool may_lack_tokens(struct json_reply *reply, const struct reply_positio
     return broken || shorter;
 }
 
-// Is it a token whose probability was rounded to 0? It is not masked, and counts among the unlisted tokens.
+// Returns true if the token's probability was rounded to 0. It is not masked, and counts among the unlisted tokens.
 static bool is_rounded_away(const struct reply_token *t) { return t->probability && t->number == 0.0f; }
 
 // The logarithm of the largest probability that is rounded to 0.

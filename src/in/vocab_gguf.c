@@ -186,7 +186,7 @@ static bool is_named(const struct metadata *m, size_t k, const char *name)
     return v->given && v->n == strlen(name) && !memcmp(m->file.p + v->at, name, (size_t)v->n);
 }
 
-// Does llama.cpp take a word that is a token as it is, by the name of the pre-tokenizer?
+// Returns true if llama.cpp takes a word that is a token as it is. The name of the pre-tokenizer tells.
 static bool takes_whole_words(const struct metadata *m)
 {
     static const char *const names[] = {"minicpm5",

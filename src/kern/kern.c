@@ -35,7 +35,7 @@ static bool has_avx512(void)
 // One row a tier, worst first: a new instruction set is one file (see kern_template.h) and one row here.
 static const struct {
     const struct kern *kern;
-    bool (*present)(void); // does this machine have it?
+    bool (*present)(void); // Returns true if this machine has it
 } tiers[] = {
     {&kern_scalar, always},
 #ifdef __x86_64__

@@ -14,7 +14,7 @@
 //   double sum_f64(vf64 v)                         of all lanes, in any order
 //   hf32 lower_half(vf32 v), upper_half(vf32 v)
 //   vf32 join(hf32 lower, hf32 upper)
-//   bool any(vi32 v)                               is any bit set?
+//   bool any(vi32 v)                               returns whether any bit is set
 //   unsigned signs_32(vi32 v)                      the sign of each lane as a bit, lane 0 lowest; and so signs_64
 //   unsigned equal_32(vf32 a, float b)             the lanes where a == b as bits, lane 0 lowest; likewise
 //                                                  equal_64(vf64 a, double b)

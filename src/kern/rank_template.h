@@ -45,7 +45,7 @@ static bool choose_buckets(const float *x, size_t n, struct buckets *b)
     for (size_t i = 0; i < SAMPLE; i++)
         if (x[i * (n / SAMPLE)] > -INFINITY)
             key[m++] = rank_key(x[i * (n / SAMPLE)], (uint32_t)i);
-    if (digits(differing(key, m, 1)) <= PASSES)
+    if (digits(differing_bits(key, m, 1)) <= PASSES)
         return false;
     quicksort(key, tmp, key, m, m, true);
     const float low = order_value((uint32_t)(key[m - 1 - m / 64] >> 32)),

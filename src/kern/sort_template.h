@@ -177,8 +177,8 @@ static inline __attribute__((always_inline)) void radix_sort(uint64_t *key, size
         memcpy(key, from, n * sizeof *key);
 }
 
-// In which bits of their upper halves do keys differ? All of them, or a few here and there.
-static uint32_t differing(const uint64_t *key, size_t n, size_t step)
+// The bits of their upper halves in which keys differ: of all keys, or of a few here and there.
+static uint32_t differing_bits(const uint64_t *key, size_t n, size_t step)
 {
     uint32_t differ = 0;
     for (size_t i = 0; i < n; i += step)
@@ -201,9 +201,9 @@ static bool worth(int passes, size_t n, size_t k) { return passes <= PASSES && (
 // bits.
 static bool sort_by_radix(uint64_t *key, size_t n, size_t k, uint64_t *tmp)
 {
-    if (!worth(digits(differing(key, n, n / 64)), n, k))
+    if (!worth(digits(differing_bits(key, n, n / 64)), n, k))
         return false;
-    const uint32_t differ = differing(key, n, 1);
+    const uint32_t differ = differing_bits(key, n, 1);
     const int passes = digits(differ);
     if (!worth(passes, n, k) || !lower_halves_fall(key, n))
         return false;

@@ -42,7 +42,7 @@
 // Reads the format of the answer. True for it, and for a repetition_penalty of 0, with which mlx_lm.server has none.
 bool openai_key(struct file_view *v, const cJSON *item);
 
-// Adds the schema that an item is, under which the server masks the row before its chain runs.
+// Adds an item that is a schema. The server masks the row by it before its chain runs.
 void openai_schema_first(struct file_view *v, const cJSON *item);
 
 // Notes that penalties of llama's chain count the tokens of a prompt, too, if the file sets amounts.

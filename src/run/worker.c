@@ -387,7 +387,7 @@ void worker_row(struct worker *w, const struct input_row *row, const struct err 
 {
     const bool pairs = job_records(w->job, RECORD_PAIRS), compares = pairs && row->place.use == ROW_SHOWN;
     const struct after *const after = &w->chooser.log.after;
-    const bool own = w->first == 0; // is the base's result shown?
+    const bool own = w->first == 0; // the base's result is shown
     struct result *const base = own ? res : &w->unshown;
     struct input_row narrowed, aligned;
     if (other) {

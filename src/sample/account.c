@@ -108,7 +108,8 @@ bool account_min_keep(struct account *a, double least)
     return true;
 }
 
-// Says that all candidates were kept, and if it is so, that fewer would not do.
+// Says that all candidates were kept: because of --min-keep, or of their number, or as they are equally likely, or for
+// no known reason.
 static void kept_least(struct account *a)
 {
     if (!a->unchanged || account_few(a, 2) || account_min_keep(a, (double)a->before.n))

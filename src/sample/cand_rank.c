@@ -96,7 +96,7 @@ static size_t collect_block(const struct cand *c, size_t b, float floor, uint64_
     return c->kern->collect[DTYPE_F32](keys, x, len, first, from);
 }
 
-// The blocks that hold a logit of at least floor: store->spare_id[0..returned), rising.
+// Finds the blocks that hold a logit of at least floor: their numbers are store->spare_id[0..returned), rising.
 static size_t blocks_reaching(struct cand *c, float floor)
 {
     struct cand_store *const s = c->store;

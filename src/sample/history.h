@@ -47,7 +47,7 @@ uint32_t history_newest(const struct history *h, size_t i);
 // Copies the n newest tokens, the newest first.
 void history_copy(const struct history *h, uint32_t *to, size_t n);
 
-// Are n tokens at id[] the n oldest of recent[0..len), which has the newest token first? n <= len.
+// Returns true if id[0..n) are the n oldest of recent[0..len), which has the newest token first. n <= len.
 bool tokens_oldest(const uint32_t *id, size_t n, const uint32_t *recent, size_t len);
 
 // Counts of the tokens in a window of the history. A zeroed struct is an empty tally.

@@ -144,7 +144,7 @@ bool listed_draw_known(const struct cand *c, const float *w, double u)
         if (i == at)
             own = weight * libm_exp(-off);
         else if (c->order == CAND_SORTED && weight > 0.0 && fabs(x - own_x) <= off + own_off)
-            return false; // which of the two comes first?
+            return false; // either of the two may come first
         *(i < at ? &before_low : &after_low) += i == at ? 0.0 : weight * libm_exp(-off);
         *(i < at ? &before_high : &after_high) += i == at || !(weight > 0.0) ? 0.0 : weight * libm_exp(off);
     }

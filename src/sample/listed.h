@@ -37,20 +37,20 @@ void listed_top(const struct cand *c, double *low, double *high);
 
 // The functions below need a coarse list.
 
-// Are the k best of the full row known, and listed? O(n log n).
+// Returns true if the k best of the full row are known and listed. O(n log n).
 bool listed_best_known(struct cand *c, size_t k);
 
 // Returns how many listed candidates have at least the share e^log_share of the largest weight; SIZE_MAX if rounding
-// decides. *others: may unlisted ones reach it, too? O(n log n).
+// decides. *others: unlisted ones may reach it, too. O(n log n).
 size_t listed_reach(const struct cand *c, double log_share, bool *others);
 
 // unlisted_nucleus. error: bound of the relative error of the full row's sums.
 size_t listed_nucleus(struct cand *c, double limit, double error);
 
-// Does u choose c->chosen in the full row, too? w: as in unlisted_draw. O(n log n).
+// Returns true if u chooses c->chosen in the full row, too. w: as in unlisted_draw. O(n log n).
 bool listed_draw_known(const struct cand *c, const float *w, double u);
 
-// Is the order of the candidates, which is sorted by rank, known?
+// Returns true if the order of the candidates, which are sorted by rank, is known.
 bool listed_order_known(const struct cand *c);
 
 #endif

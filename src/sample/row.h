@@ -31,7 +31,7 @@ struct list_unit {
     bool probabilities; // these are rounded, instead of their logarithms
 };
 
-// Is any of its steps known to be coarser than f32's?
+// Returns true if one of its steps is known to be coarser than f32's.
 static inline bool list_unit_coarse(const struct list_unit *u)
 {
     return u->decimal > 0.0f || u->digit > 0.0f || u->binary > 0.0f;

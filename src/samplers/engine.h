@@ -54,7 +54,7 @@ struct engine {
 // Options of a grammar, for `options` and `first_options`.
 #define ENGINE_GRAMMAR "grammar,grammar-file,json-schema,json-schema-file"
 
-// Has the engine a stage for the option called name[0..len)? grammar_first: --grammar-first is given.
+// Returns true if the engine has a stage for the option name[0..len). grammar_first: --grammar-first is given.
 bool engine_has(const struct engine *engine, bool grammar_first, const char *name, size_t len);
 
 // Returns whether the engine has a stage for the option only without a grammar.

@@ -72,7 +72,7 @@ void param_store(const struct param *row, void *params, double value);
 // Fills the parameter struct of the sampler at that place from value[0..c->n).
 void catalog_fill(const struct catalog *c, size_t place, const double *value, void *params);
 
-// Would a stage of the sampler at that place run with value[0..c->n)? context: of the stage; NULL: none.
+// Returns true if a stage of the sampler at that place would run with value[0..c->n). context: of the stage, or NULL.
 bool catalog_enables(const struct catalog *c, size_t place, const double *value, const struct context *context);
 
 #endif

@@ -32,9 +32,9 @@ struct pattern {
 struct run {
     size_t from;  // where the run begins
     size_t last;  // where the last item begins, behind which the stack ends
-    bool literal; // is the last item a literal?
+    bool literal; // the last item is a literal
     bool first;   // no other alternative stands before
-    bool whole;   // is the literal an escape or a quote, so that a repetition applies to the run?
+    bool whole;   // the literal is an escape or a quote, so that a repetition applies to the run
 };
 
 static bool stop_pattern(struct pattern *p, enum outcome outcome)

@@ -373,8 +373,8 @@ static bool set_values(struct new_recipe *d, const struct typed *t, struct err *
     return recipe_set_seed(d, seed, e) && recipe_check_values(d, e);
 }
 
-// Makes the parts of the lists. Options that need tokens which none of the lists names are errors, or have no effect,
-// which a note says.
+// Makes the parts of the lists. If no list names the tokens that an option needs, the option is an error, or has no
+// effect and a note.
 static bool set_lists(struct new_recipe *d, const struct typed *t, struct err *e)
 {
     const struct settings *const s = &t->settings;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tests of --draws: do the draws that another program made follow the distributions after the chain? Of a row, and
-// over all rows.
+// The tests of --draws: whether the draws that another program made follow the distributions after the chain, in each
+// row and over all rows.
 #ifndef SAMPL_TRACE_DRAWS_H
 #define SAMPL_TRACE_DRAWS_H
 
@@ -49,8 +49,8 @@ bool trace_drawn(const struct log *l, const struct cand *c, const uint32_t *id, 
 
 // ---- over all rows
 
-// Independent draws hardly ever have p-values of both chi-square tests above this. One test alone must come nearer to
-// 1: stratified draws, 50 and more a row, do so, and leave the other tests as they are.
+// Independent draws hardly ever have p-values of both chi-square tests above this. If only one of them is above it, it
+// must be nearer to 1, by the limit: stratified draws, 50 and more a row, change one test and not the other.
 #define DRAWS_TOO_GOOD 0.999
 
 // Sums over the rows. A zeroed struct is empty.

@@ -44,8 +44,9 @@ static bool removed_best(const struct log *l, const struct log_step *step, uint3
     return true;
 }
 
-// The distance of a logit from the other side of the cut: from the last kept one, or for that from the best removed.
-static double gap(const struct log *l, const struct log_step *step, uint32_t id)
+// The distance of a logit from the other side of the cut. If the token is removed: from the lowest kept logit; if it is
+// the last that is kept: from the best removed one.
+static double distance_from_cut(const struct log *l, const struct log_step *step, uint32_t id)
 {
     const struct log_step *const before = step - 1;
     const float x = l->logit[before->at + log_find(l, before, id)];
@@ -71,7 +72,7 @@ static void measure_limit(const struct log *l, const struct kern *kern, const st
     of.softmax = &s;
     const enum limit_kind kind = step->stage ? step->stage->sampler->limits : LIMITS_NOTHING;
     if (step->stage && step->n)
-        x->gap = gap(l, step, id);
+        x->gap = distance_from_cut(l, step, id);
     if (step->stage && step->stage->sampler->distance && !(before->weight > -INFINITY))
         x->margin = step->stage->sampler->distance(step->stage, &of);
     if (kind == LIMITS_RANK)
@@ -212,7 +213,7 @@ void trace_expected(const struct log *l, const struct cand *c, struct expected *
     measure_noise(c, x);
     if (!x->kept || isnan(x->draw))
         return;
-    // If the token was kept, would it have been chosen without the last candidate, which a port may not keep?
+    // A port may not keep the last candidate, and this token may then be the chosen one.
     const struct interval then = share_of(c, x->id, last);
     x->edge = last;
     if (then.low < x->draw && x->draw <= then.high)

@@ -136,7 +136,8 @@ void audit_summary_fields(const struct audit *v, const struct audit_summary *s)
 
 // ---- the table of chains
 
-// Do more tokens match than chance explains? Otherwise margins say nothing: they are smaller at a lower temperature.
+// Returns true if more tokens match than chance explains. Otherwise margins say nothing: they are smaller at a lower
+// temperature.
 static bool matches_more_than_chance(const struct audit_run *a)
 {
     const double chance = a->chance / (double)a->known;

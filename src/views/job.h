@@ -161,7 +161,7 @@ static inline double job_margin(const struct job *j)
     return args_given(j->args, "tolerance") ? j->args->tolerance : -1.0;
 }
 
-// With --emit text: are the texts of tokens known? Only servers' replies tell them.
+// Fails with STATUS_USAGE if --emit text lacks the texts of tokens: without --vocab, only servers' replies have them.
 bool job_can_write_texts(const struct job *j, struct err *e);
 
 // Returns the names of the measures of the first variant that has some, or NULL.

@@ -39,7 +39,7 @@ struct means_cell {
     double value, error; // with its standard error; NAN: no such number
 };
 
-// Do the columns of --columns, or NULL, say nothing but of the accepted tokens?
+// Returns true if all columns of --columns are about the accepted tokens. NULL: no.
 bool means_of_accepted(const char *columns);
 
 bool means_open(struct means *m, const struct job *j, struct err *e);

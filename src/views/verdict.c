@@ -102,7 +102,7 @@ static void write_percent(struct builder *b, double x, double error, bool utf8)
     builder_string(b, " %");
 }
 
-// Writes what a chain removes and loses. of_what: names the wholes.
+// Writes what a chain removes and loses. of_what: also of what these are shares.
 static void write_chain(const struct chains_verdict *v, struct builder *b, size_t i, bool of_what, bool utf8)
 {
     const size_t at = i * v->job->variants->n + i;

@@ -190,7 +190,7 @@ static enum tokenized tokenize_spelt(const struct token_tables *t, const char *t
     return outcome;
 }
 
-// Is a text one piece for every pre-tokenizer?
+// Returns true if no pre-tokenizer divides the text.
 static bool one_piece(const unsigned char *p, size_t len)
 {
     size_t i = len && *p == ' ', letters = 0;

@@ -69,7 +69,7 @@ int windows_access(const char *path, int mode);
 int windows_unlink(const char *path);
 int windows_rename(const char *from, const char *to);
 
-// Is fd a console? NUL is none.
+// Returns true if fd is a console. NUL is none.
 int windows_isatty(int fd);
 
 // F_GETFD and F_GETFL only: fails if fd is closed, and knows no flags.
