@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Counts instructions with callgrind, which do not depend on the machine's load: of whole commands, and of each chain on a row. BASE is
+# Counts, with callgrind, the instructions of whole commands and of each chain on a row: such counts do not depend on the load. BASE is
 # another build of sampl. Its counts are printed too, and a count above it by more than 1 % is an error. Its chains are counted if unit/bench
 # stands beside it. Valgrind has no AVX-512: avx2 is its best tier.
 # usage: bench-count.sh BUILD [BASE]. In the environment: ONLY=commands or ONLY=chains, TIER, N (tokens in a row of the chains).

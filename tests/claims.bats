@@ -72,7 +72,7 @@ lists() {
     [ "$(jq -c '.top_probs[] | select(.id == 1).probs' dump)" = '{"base":"row","v":"row"}' ]
 }
 
-@test "the advice on lists: a chain that needs logits is not told to ask for longer lists" {
+@test "the advice on lists: for a chain that needs logits, it does not recommend longer lists" {
     printf '[3,2,1,0.5,0.25,0]\n[0,1,2,3,1.5,1.25]\n' | lists 2 >list.json
     sampl -n 6 -s 1 --accept 0,1 --samplers 'penalties;top_k' --top-k 3 --repeat-penalty 2 list.json 2>note >ids
     grep -q 'come out as full rows would, and this chain needs logits, not log-probabilities$' note
@@ -112,7 +112,7 @@ lists() {
     done
 }
 
-@test "--draws: rows with one candidate do not show a missing token, and lines behind --rows are not tested" {
+@test "--draws: rows with one candidate do not show a missing token, and lines after those of --rows are not tested" {
     printf '%s\n' '[0,0]' '[0,null]' '[0,0]' >rows.json
     printf '0 1 %.0s' {1..10} >draws && echo >>draws
     sampl -s 1 --neutral --draws draws -O json --rows 0:1 rows.json >alone
@@ -123,7 +123,7 @@ lists() {
     [ "$stderr" = 'sampl: note: --draws: draws has 3 lines; those after line 2 are not tested' ]
 }
 
-@test "overlap is 1 for equal distributions that two chains have in another order" {
+@test "overlap is 1 for equal distributions whose candidates are in different orders" {
     local row same equal=0
     for row in '[-0.2,-1.76,-1,1.4,0.053]' '[0.282,-0.5,0.2,1.904,1.954,-0.7,-0.2,2.407,-3.2]' '[1.5,2.5,0.3,0.7]'; do
         for same in 'top_k --top-k 99' 'typ_p --typical 0.99999' 'xtc --xtc-probability 1 --xtc-threshold 0.49'; do
@@ -137,7 +137,7 @@ lists() {
     [ "$equal" -ge 3 ]
 }
 
-@test "the note on a history of chosen tokens comes behind a row without its own token, and not behind others" {
+@test "the note that the history has chosen tokens appears after a row that names no token, and only then" {
     local note='sampl: note: penalties: without --accept the history is what this run chooses, not the text that the rows were computed for'
     printf '{"logits":[1,2,3],"accept":%s}\n' 0 1 >known.json
     echo '{"logits":[3,2,1]}' >>known.json
@@ -160,7 +160,7 @@ lists() {
     done
 }
 
-@test "top_n_sigma needs whole rows where a server lists log-probabilities, whatever cuts behind it" {
+@test "top_n_sigma needs whole rows where a server lists log-probabilities, whatever stage follows" {
     local reply='{"completion_probabilities":[{"id":2,"token":"t","logprob":-0.5,"top_logprobs":[{"id":2,"token":"t","logprob":-0.5},{"id":1,"token":"u","logprob":-1.2}]}]}'
     run -0 --separate-stderr sampl -n 60 -s 1 --top-nsigma 1 <<<"$reply"
     [[ $stderr == *'0 of 1 rows are known to come out as full rows would, and this chain needs whole rows' ]]

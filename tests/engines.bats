@@ -300,7 +300,7 @@ equal_rows() {
     [ "$(sed -n '1p;6p' got)" = "$(sampl --engine batch --prompt-tokens 5 -n 4096 --rows :6 "$AUSTEN" | sed -n '1p;6p')" ]
 }
 
-@test "under a grammar akunu goes without the penalty of a preset, and refuses a typed one by name" {
+@test "under a grammar akunu ignores a preset's penalty, and refuses a typed one by name" {
     local option
     printf '%s\n' a b >letters
     for option in --repeat-penalty --repeat-last-n; do

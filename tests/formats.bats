@@ -683,7 +683,7 @@ TABLE
     enough "$ids" 101
 }
 
-@test "--params: a line over the limit is an error of its row, and of the rows behind it" {
+@test "--params: a line over the limit is an error of its row, and of the rows after it" {
     printf '[1,2]\n[3,4]\n[5,6]\n' | sampl --samplers '' --emit logits -O npy -f json >rows.npy
     { echo '{}'; printf '{"x":"%067200000d"}\n{}\n' 1; } >params
     run -1 --separate-stderr sampl -s 1 --params params rows.npy

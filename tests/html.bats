@@ -92,7 +92,7 @@ data() {
     perl -0777 -ne 'm{<div id="texts">(.*?)</div></div>}s and print length $1, "\n"' "$1"
 }
 
-@test "-O html: what rows share is there once: 384 rows have at most 1.3 kB a row, and with three chains 0.6 kB" {
+@test "-O html: what rows share is written once: 384 rows have at most 1.3 kB a row, and with three chains 0.6 kB" {
     cat "$AUSTEN" "$AUSTEN" | head -c $((384 * 8192)) >rows.f16
     cat "$ROOT/samples/austen.tokens" "$ROOT/samples/austen.tokens" >tokens
     local chain=(--vocab "$ROOT/samples/austen.gguf" -n 4096 --accept @tokens rows.f16)

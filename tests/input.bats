@@ -256,7 +256,7 @@ trickle() {
     [ -z "$output" ]
 }
 
-@test "--rows does not read behind the last selected row" {
+@test "--rows reads nothing after the last selected row" {
     (head -c $((2 * 8192)) "$R/rows.f16"; printf x) >short.f16
     sampl -n 4096 -s 7 --rows :2 short.f16 >ids
     head -2 "$R/ids" | cmp - ids
@@ -422,7 +422,7 @@ for args in ("", "-O json", "-o out") if os.environ.get("SAMPL_TEST_SHORT") else
 }
 
 # 900 files of 1 MB need less than 700 MB of addresses, as a file's map goes with its last row. A process may have 65,530 maps.
-@test "the map of a file goes with its last row, on one thread and on three" {
+@test "a file is unmapped after its last row, on one thread and on three" {
     ! nm -D "$SAMPL" | grep -qE '__[atm]san_' || return 0 # sanitizers need more addresses
     need_own_process
     local i t

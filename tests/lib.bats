@@ -117,7 +117,7 @@ for option in json.load(sys.stdin)["options"]:
 }
 
 # inject.c counts the memory blocks in use. Some calls fail: the chain, its params, or the words.
-@test "libsampl leaves no memory behind" {
+@test "libsampl frees all its memory" {
     local words status=0
     for words in errors 'once --seed 1 --repeat-penalty 1.1' 'once --engine vllm' 'once --grammar x' 'once --temp x'; do
         # shellcheck disable=SC2086
@@ -127,7 +127,7 @@ for option in json.load(sys.stdin)["options"]:
 }
 
 # Each allocation fails once.
-@test "out of memory is an error of each call, and leaves no memory behind" {
+@test "out of memory is an error of each call, which frees all its memory" {
     local i status words=(once --seed 1 --grammar 'root ::= ("t" [0-9]+)+' --logit-bias '"t5"+2' --repeat-penalty 1.1 --dry-multiplier 0.5)
     export LD_PRELOAD=$BATS_FILE_TMPDIR/inject.so SAMPL_INJECT_LIVE=left
     check "${words[@]}" >good

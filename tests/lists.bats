@@ -74,7 +74,7 @@ exact() {
     [[ $output == *'"entropy_raw":0.986099'* ]]
 }
 
-@test "one note says how many rows are not exact, and there is none if all are" {
+@test "one note says how many rows are not exact; there is no note if all are exact" {
     reply 1=-1,2=-2 1=-2,2=-1 >list.json
     sampl -s 1 --samplers top_k --top-k 40 list.json 2>note
     [ "$(cat note)" = 'sampl: note: rows list up to 2 tokens, which hold 0.50 of the probability; 0 of 2 rows are known to come out as full rows would, the others need more: ask the server for 50' ]
@@ -435,7 +435,7 @@ lists() {
     [ "$(awk '/^512 .*epsilon/ { print ($(NF - 2) == $NF) }' table | uniq)" = 1 ]
 }
 
-@test "members of a tail that contradict each other are a data error that names one" {
+@test "members of a tail that contradict each other are a data error, which names one of them" {
     wrong() {
         run -1 sampl -s 1 <<<"{\"ids\":[3,1],\"logits\":[5,4],$1}"
         [ "$output" = "sampl: standard input: row 0: $2" ] || { echo "$output"; return 1; }
@@ -500,7 +500,7 @@ lists() {
     sampl -s 1 --samplers top_k --top-k 40 list.json 2>&1 >/dev/null | grep -q 'the others need longer lists: --emit list=50$'
 }
 
-@test "behind a bias, top_n_sigma is exact if its limit is far from each candidate" {
+@test "after a bias, top_n_sigma is exact if its limit is far from each candidate" {
     echo '[5.016641139984131,1.7677816152572632,-3.6339173316955566,-6.729617118835449]' >row
     sampl -s 1 --neutral --emit list=2 row >list.json 2>/dev/null
     kept() { sampl -s 1 --emit stats -O json --samplers top_n_sigma -l 1+3 --top-nsigma "$1" "${@:2}" 2>/dev/null | grep -o '"n":[0-9]*'; }

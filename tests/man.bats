@@ -438,7 +438,7 @@ engine_words() {
     section "$OUTPUT" 'OUTPUT FORMATS' | awk '/^\.Ss/ { exit } 1' | heads | sort >page
     diff program page
     choices --emit | sort >program
-    section "$OUTPUT" 'OUTPUT FORMATS' | awk '/^\.Fl -emit ,/ { on = 1; next } /^and/ { exit } on' | sed -n 's/^\.Cm //p' | tr -d ' ' | tr ',' '\n' | sed '/^$/d' | sort >page
+    section "$OUTPUT" 'OUTPUT FORMATS' | awk '/^\.Fl -emit$/ { on = 1; next } /^\.Fl -dump-probs/ { exit } on' | sed -n 's/^\.Cm //p' | tr -d ' )' | tr ',' '\n' | sed '/^$/d' | sort >page
     diff program page
 }
 

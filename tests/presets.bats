@@ -309,7 +309,7 @@ refused() {
     [ "${stderr_lines[1]}" = 'sampl: note: --preset: ./unknown.Modelfile: Ollama before 0.30 sampled by itself: --engine ollama; keys that Ollama does not know: wit' ]
 }
 
-@test "a bias of a text in a request needs --vocab, before or behind the preset" {
+@test "a request with a bias for a text needs --vocab, given before or after the preset" {
     echo '{"n_predict": 1, "prompt": "x", "logit_bias": {" the": 2}}' | refused text.json 'logit_bias ({" the":2})'
     printf '%s\n' ' the' 'a"\\' b >words
     for order in '--vocab words --preset ./text.json' '--preset ./text.json --vocab=words'; do
@@ -378,7 +378,7 @@ refused() {
     run -1 sampl -s 1 <<<'{"params":{"penalty_alpha":1.5},"logits":[1,2,3]}'
 }
 
-@test "a printed chain is whole: options of a chain before it do not count, those behind it do" {
+@test "a printed chain is complete: options given before it do not count, those after it do" {
     local base=(--samplers 'top_k=9;dry;temperature' -l 304-inf --dry-multiplier 2 --dry-allowed-length 1 --dry-sequence-breaker was
         --bad-word-tokens 404 --neutral --grammar 'root ::= [a-z ]' --engine ollama)
     sampl -s 1 --dry-multiplier 0.8 --print-chain=json >plain.json

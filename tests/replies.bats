@@ -277,7 +277,7 @@ parallel() {
     [ "$(wc -l <got)" = 13 ] && [ "$(tail -1 got)" = 1 ]
 }
 
-@test "replies: long arrays side by side, with members before and behind them, give the rows of short ones" {
+@test "replies: long arrays side by side, with members before and after them, give the rows of short ones" {
     perl -e '
         for my $k (0 .. 39) {
             printf qq({"logits":[%s]}\n), join ",", map { $_ == $k * 7 ? -0.5 : -(($_ * 37 + $k * 11) % 3001 + 1) / 128 } 0 .. 2999;

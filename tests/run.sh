@@ -6,7 +6,7 @@
 #   CASE='part of a name'        only tests whose name or title contains this text
 #   SAMPL_TEST_SHORT=yes         the short suite: random tests run few cases, and a test that needs a missing program is skipped
 #   SAMPL_TEST_WITHOUT='nm zsh'  tests that need a program or feature of this list are skipped; otherwise they fail
-#   SAMPL_TEST_STEP=4            tests of all bytes or calls use each fourth one, random tests run a fourth of their cases (helper.bash)
+#   SAMPL_TEST_STEP=4            tests of every byte or call try every fourth, random tests run a fourth of their cases (helper.bash)
 #   SAMPL_TEST_TURN=N            the byte or call that such tests begin with; by default the commit's hash
 #   SAMPL_TEST_CASES=10          only each tenth case of tests/*.test, and the first of each file
 #   SAMPL_TEST_PART=2/3          only each third test, from the second on

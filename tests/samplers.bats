@@ -112,7 +112,7 @@ EOF
 }
 
 # In f32, a weight and its quotient by the sum are 0 below 2^-150; quotients near this are left out.
-@test "typ_p warns of exactly the rows in which a probability is 0, also of wide ones and behind other stages" {
+@test "typ_p warns of exactly the rows in which a probability is 0, also of wide ones and after other stages" {
     need_numpy
     /usr/bin/python3 - "$SAMPL" "$((START + 1))" <<-'END'
 		import subprocess, sys

@@ -97,7 +97,7 @@ keeps_ranks() {
     done
 }
 
-@test "scatter behind other samplers keeps the ranks" {
+@test "scatter after other samplers keeps the ranks" {
     for chain in 'top_n_sigma=2;typ_p=0.9;scatter' 'top_k=30;top_p=0.9;min_p=0.01;scatter' 'temperature=0.3;scatter' 'xtc;scatter' 'scatter;scatter'; do
         for file in "$R/austen.f16" "$R/random.f32"; do
             args=(-s 1 --xtc-probability 0.5 --xtc-threshold 0.05 --dump-probs -O tsv --scatter-k 20 --scatter-radius 3)

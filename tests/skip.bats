@@ -174,7 +174,7 @@ END
     )
 }
 
-@test "--on-error skip: rows before and behind a broken line in an array are read" {
+@test "--on-error skip: rows before and after a broken line in an array are read" {
     printf '[[1,2],\n[2,x],\n[2,1]]\n[1,2]' >array.json
     run -1 --separate-stderr sampl --temp 0 --on-error skip array.json
     [ "$(tr '\n' ' ' <<<"$output")" = '1 -1 0 1 ' ]

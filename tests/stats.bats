@@ -82,7 +82,7 @@ row() {
     printf '{"seq":"%s","ids":[%d],"logits":[1]%s}\n' "$1" "$2" "${3-}"
 }
 
-@test "--stats: repeated is the share of runs of four tokens that have come before, in sequences apart" {
+@test "--stats: repeated is the share of runs of four tokens of a sequence that occurred before in any sequence" {
     local i
     for i in 1 2 3 4 1 2 3 4; do row a $i; done >loop
     [ "$(repeated loop)" = 0.2 ]

@@ -72,7 +72,7 @@ for _ in range(12):
     jq -es 'length == 13 and all(.[1:][]; .gain_se < .05 and (.gain | fabs) < 4 * .gain_se + 1e-12) and any(.[]; .lost > .2)' table
 }
 
-@test "a token that the row masks counts as lost, for a chain that removes nothing, too" {
+@test "a token that the row masks counts as lost, even for a chain that removes nothing" {
     [ "$(sampl -s 1 --neutral --accept 1 --vs --temp=2 -O json <<<'[0,null,-1]' | jq -c '[.lost, .nll, .kept]')" = $'[1,null,2]\n[1,null,2]' ]
 }
 
@@ -94,7 +94,7 @@ for _ in range(12):
     jq -es '.[0].gain == null and .[0].unlisted == 1 and (.[1] | .lost == 1 and (.gain + .mass | fabs) < 1e-12)' table
 }
 
-@test "new columns of the table stand behind the columns of version 0.2.0" {
+@test "new columns of the table follow the columns of version 0.2.0" {
     sampl -n 4096 -s 1 --rows :3 --accept 1,2,3 "$AUSTEN" --vs '--temp 1.5' -O tsv | head -n 1 | tr '\t' '\n' >names
     sed -n '3,16p' names | paste -sd' ' | diff - <(echo kept entropy e_prob e_raw_prob e_greedy kl_raw same overlap js nll ppl lost mass eps_ppl)
     tail -n 5 names | paste -sd' ' | diff - <(echo rows gain gain_se gain_diff gain_diff_se)

@@ -188,7 +188,7 @@ kld() {
     done
 }
 
-@test "a mapped file that becomes shorter ends the run behind the rows before, in several threads" {
+@test "a mapped file that becomes shorter ends the run after the rows before it, in several threads" {
     truncate -s 80M big.f32
     mkfifo out
     sampl -s 1 -t 3 -n 1024 -O json big.f32 >out 2>message 3>&- &
@@ -218,7 +218,7 @@ kld() {
 }
 
 # A batch is no shard: a shard takes the width of its first row for the rows before it, and has no parameters of theirs.
-@test "threads: rows of mixed widths, and parameters behind many rows, give the same ids" {
+@test "threads: rows of mixed widths, and parameters that begin after many rows, give the same ids" {
     perl -e 'srand 5; for (1 .. 1500) { print "[", join(",", map { sprintf "%.2f", rand 6 } 1 .. 3 + int rand 40), "]\n" }' >mixed.json
     local engine
     for engine in transformers vllm llama; do same_on_threads --engine $engine --temp 1 mixed.json; done

@@ -49,7 +49,7 @@ setup() {
 }
 
 # `lost` is a step function: a chain that loses no token may keep nearly all candidates, or nearly lose one.
-@test "match.sh finds, among values of an equal column, the one next to those that exceed the target" {
+@test "match.sh finds, among values that give the same column, the one next to those that exceed the target" {
     local name value
     "$MATCH" lost=0 'top-p min-p top-k' "${AUSTEN[@]}" >table
     while IFS=$'=\t' read -r name value _; do
@@ -79,7 +79,7 @@ setup() {
     [ "$(cat err)" = 'match.sh: temp=1.1:1 does not reach 3: of the values tried, entropy is 3.66 at least' ]
 }
 
-@test "match.sh says of an option that cannot come to the target how near it comes" {
+@test "match.sh says how near an option comes that cannot reach the target" {
     # 0 switches top-h off: it loses nothing there, and most of the text beside it.
     "$SAMPL" "${AUSTEN[@]}" -s 1 --neutral --vs '--top-h 0.3' -O json | jq -r 'select(.name != "base").lost * 1000 | round / 1000' >lost
     "$MATCH" lost=.1 'top-h=0:0.3 top-k' "${AUSTEN[@]}" -O json >table 2>err
@@ -124,7 +124,7 @@ setup() {
     [[ $output == "match.sh: '-' is not a file that can be read many times" ]]
 }
 
-@test "match.sh says of columns without numbers that they have none, and refuses those of two chains" {
+@test "match.sh says that a column has no numbers, and refuses columns that compare two chains" {
     run -1 "$MATCH" exact=.9 top-p "${AUSTEN[@]}" --rows :60
     [ "$output" = 'match.sh: top-p does not reach .9: of the values tried, none has a number for exact' ]
     run -1 "$MATCH" rows=61 top-p "${AUSTEN[@]}" --rows :60

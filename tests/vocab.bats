@@ -181,7 +181,7 @@ austen_files() {
     done
 }
 
-@test "gguf: bytes behind the metadata are ignored" {
+@test "gguf: bytes after the metadata are ignored" {
     gguf model=s:gpt2 tokens=a:a,b >v.gguf
     has_tokens v.gguf a b
     truncate -s 4G v.gguf

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The report of sampl --expect -O json in the Test Anything Protocol: each row is a test. Rows behind the last one that the report lists are
+# The report of sampl --expect -O json in the Test Anything Protocol: each row is a test. Rows after the last one that the report lists are
 # tests only if the report lists all rows that differ.
 # sampl ... --expect ids -O json ROWS | jq -rsf tap.jq
 def got: if has("numbers") then "\(.numbers.differing) numbers differ" else "expected \(.expected // "no token"), got \(.id // "no token")" end;
