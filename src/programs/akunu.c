@@ -23,6 +23,6 @@ static const struct engine akunu_gpu = {
 const struct program program_akunu = {
     .name = "akunu",
     .as_of = "2026-08",
-    .source = "src/",
+    .source = "sampl-spec(7)",
     .engines = {&akunu, &akunu_gpu},
 };

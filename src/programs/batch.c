@@ -13,6 +13,6 @@ static const struct engine batch = {
 const struct program program_batch = {
     .name = "batch",
     .as_of = "2026-08",
-    .source = "spec/engines.md",
+    .source = "sampl-spec(7)",
     .engines = {&batch},
 };

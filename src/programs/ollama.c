@@ -47,11 +47,6 @@ static const struct field_row fields[] = {
     {"frequency_penalty", "frequency-penalty", OFF_AT(0)},
     {"presence_penalty", "presence-penalty", OFF_AT(0)},
     {"seed", "seed", FIELD_SEED},
-    {"logit_bias", "logit-bias", FIELD_BIASES},
-    {"grammar", "grammar", FIELD_GRAMMAR},
-    {"json_schema", "json-schema", FIELD_SCHEMA},
-    {"dry_sequence_breakers", "dry-sequence-breaker", FIELD_BREAKERS},
-    {"*", .form = FIELD_SAMPLER},
     {NULL},
 };
 
@@ -66,10 +61,23 @@ static bool find_settings(struct file_view *v)
            has_key(v->root, "num_ctx") || has_key(options, "num_predict") || has_key(options, "num_ctx");
 }
 
-// Ollama sends no typical_p of 0. Options that it reads no more are noted if they would act.
+// Ollama sends no typical_p of 0. It cuts whole numbers, and takes no texts for numbers. Options that it reads no more
+// are noted if they would act.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
     const double x = view_number(v, item->string, NAN);
+    const char *const whole = is_key(item, "top_k")           ? "top-k"
+                              : is_key(item, "repeat_last_n") ? "repeat-last-n"
+                              : is_key(item, "seed")          ? "seed"
+                                                              : NULL;
+    if (cJSON_IsString(item) && !isnan(x) && view_knows(v, item->string) && !is_key(item, "stop")) {
+        view_refuse(v, "%s is a text, not a number", item->string);
+        return true;
+    }
+    if (whole && cJSON_IsRaw(item) && x != trunc(x)) {
+        view_set_number(v, whole, trunc(x));
+        return true;
+    }
     const bool mirostat = is_key(item, "mirostat"), tfs = is_key(item, "tfs_z");
     if (mirostat && x > 0.0)
         view_note(v, "mirostat: set, but Ollama ignores it");

@@ -113,7 +113,7 @@ static void finish(struct file_view *v)
 const struct program program_sillytavern = {
     .name = "SillyTavern",
     .reads = "preset",
-    .as_of = "1.12, 2024-09",
+    .as_of = "1.18.0",
     .source = "public/scripts/textgen-settings.js",
     .marks = {{"rep_pen", "typical_p"}, {"rep_pen", "temperature_last"}},
     .yields = "sampl-chain llama-server-reply LM-Studio",
