@@ -347,15 +347,18 @@ bool batch_work(struct walk *w, size_t to, struct worker *worker, const atomic_b
 {
     struct shift s = {w, to, worker, stop, false};
     const struct feed *const f = w->batch->feed;
-    const struct walk from = *w;
+    const bool gives_back = f->threads && !f->by_variant;
+    struct walk from;
     struct err e;
+    if (gives_back)
+        from = *w;
     if (!f->threads)
         work_through(&s);
     else if (!source_guard(work_through, &s, NULL)) {
         err_set(&e, STATUS_IO, "the file became shorter while it was read");
         fail_row(w, worker, &e);
     }
-    if (f->threads && !f->by_variant)
+    if (gives_back)
         batch_give_back(from, to);
     return s.whole;
 }

@@ -178,13 +178,16 @@ static const struct {
     {ROW_UNREAD, "%s: row %" PRIu64 " is of a reply with other tokens beside its output, which are not used"},
     {ROW_PROMPT_NUMBERS, "%s: row %" PRIu64 " is of a reply whose prompt has log-probabilities that are not used"},
 };
-enum { N_FACTS = sizeof fact_messages / sizeof *fact_messages };
+enum {
+    N_FACTS = sizeof fact_messages / sizeof *fact_messages,
+    USUAL_FACTS = ROW_RAW | ROW_TEXTS // that have no message
+};
 
 // Notes what is special in the rows of servers' replies.
 static void note_reply(const struct job *j, unsigned *noted, const struct seen *s)
 {
     const struct input_row *const row = s->row;
-    for (unsigned i = 0; row->facts && i < N_FACTS; i++)
+    for (unsigned i = 0; row->facts & ~(unsigned)USUAL_FACTS && i < N_FACTS; i++)
         if (row->facts & fact_messages[i].fact && note_new(noted, NOTE_FACTS + i))
             message_note(fact_messages[i].format, row->file, row->in_file);
     if (row->logits.unlisted.gaps && note_new(noted, NOTE_GAPS))

@@ -50,10 +50,10 @@ static bool judge(const struct job *j, const struct seen *s, bool *good, struct 
     *good = true;
     for (size_t k = 0; k < j->variants->n; k++) {
         struct err line;
-        if (!row_goes_on(j, &res[k]))
-            return blame(j, s, k, e);
         if (res[k].ok)
             continue;
+        if (!row_goes_on(j, &res[k]))
+            return blame(j, s, k, e);
         blame(j, s, k, &line);
         text_make_safe(res[k].e.text);
         if (!k || res[0].ok || strcmp(res[k].e.text, res[0].e.text) != 0)

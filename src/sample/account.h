@@ -32,7 +32,10 @@ struct account {
     const struct history *history; // the tokens before the row
     const struct note *note;       // [n_notes] of cand_note
     size_t n_notes;
-    struct compared of; // the candidates that the stage was handed; if it left them unchanged, own is their least logit
+    // The candidates that the stage was handed. If it left them unchanged, own is their least logit, and the softmax is
+    // the one that the stage compares by. If it changed them, no words depend on own or on the softmax, which is that
+    // of the step before.
+    struct compared of;
     bool alone;     // the store had a single candidate, masked ones included, which samplers that need two leave alone
     bool unchanged; // the stage left the same candidates with the same logits
     bool whole;     // the row has no unlisted tokens

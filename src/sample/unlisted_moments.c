@@ -80,7 +80,8 @@ bool unlisted_deviation(const struct cand *c, float *low, float *high)
 // With z = from - mean and d = to - from, the squares grow by 2 d z + d^2 (1 - 1/n), and the mean by d / n.
 void unlisted_move(struct cand *c, float from, float to)
 {
-    struct row_moments s = unlisted_moments(c);
+    const bool listed = c->unlisted.state != UNLISTED_NONE;
+    struct row_moments s = listed ? unlisted_moments(c) : (struct row_moments){0};
     unlisted_change(&c->unlisted);
     if (!(s.n > 0.0))
         return;

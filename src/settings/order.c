@@ -94,16 +94,23 @@ static bool joins_default(const struct new_recipe *d, size_t place)
     return s->joins_default && catalog_enables(&d->of->catalog, place, d->key.value, NULL);
 }
 
+// Returns what stands behind the name at the start of a list, or NULL if another name stands there.
+static const char *behind_name(const char *list, const char *name)
+{
+    for (; *name && *name == *list; name++)
+        list++;
+    return *name || (*list && *list != ';') ? NULL : list + (*list == ';');
+}
+
 // Appends the names of the default chain, each with a ';' behind it.
 static void default_names(const struct new_recipe *d, struct builder *names)
 {
     const char *next = DEFAULT_CHAIN;
     for (size_t i = 0; samplers[i]; i++) {
         const char *const name = samplers[i]->name;
-        const size_t len = strcspn(next, ";");
-        const bool listed = strlen(name) == len && !strncmp(name, next, len);
-        next += listed ? len + (next[len] == ';') : 0;
-        if (listed || joins_default(d, i))
+        const char *const behind = behind_name(next, name);
+        next = behind ? behind : next;
+        if (behind || joins_default(d, i))
             builder_format(names, "%s;", name);
     }
 }

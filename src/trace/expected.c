@@ -54,9 +54,12 @@ static double distance_from_cut(const struct log *l, const struct log_step *step
     const size_t last = log_find(l, before, last_kept(l, step));
     if (log_find(l, step, id) == SIZE_MAX)
         return last == SIZE_MAX ? INFINITY : (double)l->logit[before->at + last] - x;
-    for (size_t i = before->at; i < before->at + before->n; i++)
-        if (log_find(l, step, l->id[i]) == SIZE_MAX)
+    for (size_t i = before->at, k = step->at; i < before->at + before->n; i++) { // both by rising id
+        while (k < step->at + step->n && l->id[k] < l->id[i])
+            k++;
+        if (k == step->at + step->n || l->id[k] != l->id[i])
             best = fmaxf(best, l->logit[i]);
+    }
     return (double)x - best;
 }
 

@@ -17,13 +17,16 @@ struct named named_param(const struct param *row, const void *params)
 struct trace_line trace_line_of(const struct recipe *recipe, const struct stage *stage)
 {
     const struct catalog *const c = &recipe->of->catalog;
+    const struct param *const rows = stage->sampler->params;
+    const unsigned char *const number = c->number[sampler_place(stage->sampler)];
     struct trace_line line = {.name = stage->sampler->name};
-    for (const struct param *row = stage->sampler->params; row && row->flag && line.n_params < NAMED_MOST; row++) {
+    for (size_t i = 0; rows && rows[i].flag && line.n_params < NAMED_MOST; i++) {
+        const struct param *const row = &rows[i];
         if (!recipe_listens(recipe, row->flag))
             continue;
         struct named *const x = &line.param[line.n_params++];
         *x = named_param(row, stage->params);
-        x->usual = x->value == param_rounded(row, c->param[catalog_find(c, row->flag)]->def);
+        x->usual = x->value == param_rounded(row, c->param[number[i]]->def);
     }
     return line;
 }

@@ -158,7 +158,7 @@ static struct fault take_account(struct log *l, const void *state, const struct 
     a.of.own = a.of.logit[0];
     for (size_t i = 1; a.unchanged && i < a.of.n; i++)
         a.of.own = a.of.logit[i] < a.of.own ? a.of.logit[i] : a.of.own;
-    const struct softmax s = log_compared(l, c->kern, step, &a.of);
+    const struct softmax s = a.unchanged ? log_compared(l, c->kern, step, &a.of) : before->softmax;
     a.of.softmax = &s;
     step->words = l->words.len;
     account_take(&a);
@@ -212,14 +212,16 @@ struct fault log_begin(struct log *l, const struct recipe *recipe, const struct 
 {
     l->recipe = recipe;
     l->n_steps = l->taken = l->first = 0;
-    l->standing = (struct log_standing){.budget = NULL};
-    builder_clear(&l->words);
-    builder_byte(&l->words, '\0'); // the words of a step that has none
     l->extra_token = row->unlisted.extra_token;
     l->extra_rank = row->unlisted.extra_rank;
     if (l->takes_raw && !l->raw.row && !raw_measure(&l->raw, row, c))
         return fault_memory();
-    return l->takes_steps ? add_log_step(l, NULL, NULL, c) : fault_none();
+    if (!l->takes_steps)
+        return fault_none();
+    l->standing = (struct log_standing){.budget = NULL};
+    builder_clear(&l->words);
+    builder_byte(&l->words, '\0'); // the words of a step that has none
+    return add_log_step(l, NULL, NULL, c);
 }
 
 struct fault log_mask(struct log *l, const char *mask, const struct cand *c)

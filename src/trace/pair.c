@@ -29,7 +29,10 @@ bool pair_set_base(struct pair_base *b, const struct after *after)
     b->chosen = c->chosen;
     b->best = after_best(after);
     idmap_clear(&b->ids);
+    b->best_at = 0;
     for (size_t i = 0; i < b->n; i++) {
+        if (cand_id(c, i) == b->best)
+            b->best_at = i;
         if (i % BLOCK == 0)
             c->kern->shares(p, after->logit + i, s->max, s->sum, b->n - i < BLOCK ? b->n - i : BLOCK);
         b->entry[i] = (struct pair_entry){p[i % BLOCK], log_prob(s, after->logit[i]), false};
@@ -96,7 +99,7 @@ void pair_measure(struct pair_base *b, const struct after *after, double stat[PA
     const uint32_t best = after_best(after);
     stat[PAIR_TOP1] = best == b->best;
     stat[PAIR_EQUAL] = fmin(1.0, kern_lanes_total(equal));
-    const size_t at = entry_of(b, best, b->n);
+    const size_t at = entry_of(b, best, b->best_at);
     stat[PAIR_BEST] = at == IDMAP_NONE || !b->entry ? 0.0 : b->entry[at].p;
 }
 

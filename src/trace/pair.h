@@ -10,6 +10,7 @@
 // The base's distribution. A zeroed struct is empty.
 struct pair_base {
     uint32_t chosen, best;
+    size_t best_at;   // index of the entry of `best`
     bool dense;       // entry i is of token i; else ids maps tokens to entries
     struct idmap ids; // unless dense
     struct pair_entry {

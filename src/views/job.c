@@ -75,7 +75,7 @@ void job_own_history(const struct job *j, struct builder *names)
         return;
     for (size_t i = 0; samplers[i]; i++) {
         bool looks = false;
-        for (size_t v = 0; v < j->variants->n; v++)
+        for (size_t v = 0; samplers[i]->window && v < j->variants->n; v++)
             for (size_t k = 0; k < j->variants->recipe[v]->n_stages; k++)
                 looks = looks || (j->variants->recipe[v]->stage[k].sampler == samplers[i] &&
                                   reads_history(&j->variants->recipe[v]->stage[k]));

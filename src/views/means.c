@@ -97,7 +97,6 @@ static bool is_paired(const struct table_source *s)
 // Sets the value of a row in a column. Returns false if the row has none. pairs: the base has a result of the row.
 static bool row_value(const struct table_source *s, const struct result *res, bool pairs, double *x)
 {
-    const double nll = res->stat[STAT_NLL], lost = res->stat[STAT_LOST];
     switch (s->kind) {
     case STATISTIC:
         *x = res->stat[s->at];
@@ -112,16 +111,16 @@ static bool row_value(const struct table_source *s, const struct result *res, bo
         *x = isinf(res->pair[s->at]);
         return pairs;
     case NLL:
-        *x = nll;
-        return isfinite(nll);
+        *x = res->stat[STAT_NLL];
+        return isfinite(*x);
     case LOST:
-        *x = lost;
-        return !isnan(lost);
+        *x = res->stat[STAT_LOST];
+        return !isnan(*x);
     case GAIN: // of a list only if the chain keeps what it keeps of the whole row; in steps: rounding is no gain
-        *x = floor((1.0 - res->stat[STAT_MASS]) / GAIN_STEP + 0.5) * GAIN_STEP - lost;
-        return !isnan(lost) && (!res->record.partial || res->record.exact);
+        *x = floor((1.0 - res->stat[STAT_MASS]) / GAIN_STEP + 0.5) * GAIN_STEP - res->stat[STAT_LOST];
+        return !isnan(res->stat[STAT_LOST]) && (!res->record.partial || res->record.exact);
     case UNLISTED:
-        *x = isnan(lost) && isnan(res->stat[STAT_ACCEPTED_RAW_PROB]);
+        *x = isnan(res->stat[STAT_LOST]) && isnan(res->stat[STAT_ACCEPTED_RAW_PROB]);
         return res->record.partial && !isnan(res->stat[STAT_ACCEPTED]);
     case MEASURE:
         *x = res->stat[STAT_MEASURED + s->at];

@@ -49,8 +49,12 @@ size_t page_reason(struct page *p, const char *name)
 
 void page_number(struct dest *d, const char *name, double x)
 {
-    if (field_begin(d, name))
-        builder_format(&d->text, isfinite(x) ? "%.6g" : "null", x);
+    if (!field_begin(d, name))
+        return;
+    if (isfinite(x))
+        builder_format(&d->text, "%.6g", x);
+    else
+        builder_string(&d->text, "null");
 }
 
 void page_list(struct dest *d, const char *name)
