@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The size of a batch for threads, for each of them. To begin and end the work on a batch costs a hundred microseconds,
-// and a row of 32,000 f16 takes 13: 128 of them are too few.
+// The size of a batch for threads. It costs microseconds to begin a batch, and for each thread to pass over it. Results
+// are two kilobytes each: more of them than the caches hold cost more time than larger batches save.
 #ifndef BATCH_ROWS // a test makes it smaller, for more batches
-#define BATCH_ROWS 512
+#define BATCH_ROWS 256
 #endif
 enum {
-    MOST_ROWS = BATCH_ROWS, // divided by the variants: results take memory
-    MOST_READ = 1 << 20,    // bytes of rows that are copied, or of text
+    MOST_ROWS = BATCH_ROWS, // divided by the variants
+    MOST_READ = 2 << 20,    // bytes of rows that are copied, or of text
     MOST_RESULTS = 2 << 20, // bytes of candidates and distributions
-    MOST_MAPPED = 64 << 20, // bytes of rows in a mapped file
-    SHARES = 4,          // a batch is at most 1 / SHARES of what is left of a mapped file, so that writing has a part
-    GIVE_BACK = 4 << 20, // bytes of a mapped file that a thread works through before it gives them back
+    MOST_MAPPED = 8 << 20,  // bytes of rows in a mapped file
+    SHARES = 4,             // a batch is at most 1 / (SHARES * threads) of what is left of a mapped file
+    GIVE_BACK = 4 << 20,    // bytes of a mapped file that are given back at once
 };
 
 bool row_goes_on(const struct job *j, const struct result *res)
@@ -38,7 +38,7 @@ void feed_free(struct feed *f)
 
 bool batch_init(struct batch *b, struct feed *f, struct err *e)
 {
-    const size_t variants = f->job->variants->n, most = f->threads ? MOST_ROWS * f->threads / variants + 1 : 1;
+    const size_t variants = f->job->variants->n, most = f->threads ? MOST_ROWS / variants + 1 : 1;
     *b = (struct batch){.feed = f,
                         .item = calloc(most * f->inputs, sizeof *b->item),
                         .result = calloc(most * variants, sizeof *b->result),
@@ -140,13 +140,14 @@ static void extend(const struct batch *b, struct read_row *at, double *fill)
         return;
     const uint64_t alike = f->inputs == 1 && !at->row.text ? input_alike(f->in[0], &at->row) : 0;
     const size_t bytes = at->row.text ? at->row.n_text : x->n * dtype_size(x->type);
-    const double least = MOST_READ * (double)f->threads, share = (double)alike * (double)bytes / SHARES;
-    double most = least;
-    if (alike && !f->by_variant && share > most)
-        most = share;
-    most = most < MOST_MAPPED * (double)f->threads ? most : MOST_MAPPED * (double)f->threads;
+    const double share = (double)alike * (double)bytes / (double)(SHARES * f->threads);
+    double most = MOST_READ;
+    if (alike && f->by_variant)
+        most = GIVE_BACK;
+    else if (alike && share > most)
+        most = share < MOST_MAPPED ? share : MOST_MAPPED;
     const size_t memory = most_memory(f->job, at->row.text ? bytes / 4 : x->n);
-    const double cost = (double)bytes / most + (double)memory / (MOST_RESULTS * (double)f->threads);
+    const double cost = (double)bytes / most + (double)memory / MOST_RESULTS;
     while (at->n <= alike && b->n + at->n < b->most && *fill + cost * (double)at->n < 1.0)
         at->n++;
     if (at->n > 1)
@@ -275,11 +276,12 @@ static void region_add(struct region *g, const struct input_row *row)
         g->begin = source_give_back(g->begin, g->end);
 }
 
-void batch_give_back(struct walk w, size_t to)
+void batch_give_back(const struct batch *b)
 {
-    const size_t inputs = w.batch->feed->inputs;
+    const size_t inputs = b->feed->inputs;
     struct region region[2] = {{0}};
-    while (w.done < to && walk_next(&w))
+    struct walk w = {.batch = b};
+    while (walk_next(&w))
         for (size_t k = 0; k < inputs; k++)
             region_add(&region[k], k ? &w.at[k].row : &w.row);
     for (size_t k = 0; k < inputs; k++)
@@ -290,8 +292,7 @@ void batch_give_back(struct walk w, size_t to)
 
 // A worker at work on a batch.
 struct shift {
-    struct walk *walk;
-    size_t to;
+    struct walk walk;
     struct worker *worker;
     const atomic_bool *stop;
     bool whole;
@@ -333,45 +334,37 @@ static bool work_row(struct walk *w, struct worker *worker)
 static void work_through(void *arg)
 {
     struct shift *const s = arg;
-    while (s->walk->done < s->to) {
-        walk_next(s->walk);
+    while (walk_next(&s->walk)) {
         if (s->stop && atomic_load_explicit(s->stop, memory_order_relaxed))
             return;
-        if (!work_row(s->walk, s->worker))
+        if (!work_row(&s->walk, s->worker))
             return;
     }
     s->whole = true;
 }
 
-bool batch_work(struct walk *w, size_t to, struct worker *worker, const atomic_bool *stop)
+bool batch_work(const struct batch *b, struct worker *worker, const atomic_bool *stop)
 {
-    struct shift s = {w, to, worker, stop, false};
-    const struct feed *const f = w->batch->feed;
-    const bool gives_back = f->threads && !f->by_variant;
-    struct walk from;
+    struct shift s = {{.batch = b}, worker, stop, false};
     struct err e;
-    if (gives_back)
-        from = *w;
-    if (!f->threads)
+    if (!b->feed->threads)
         work_through(&s);
     else if (!source_guard(work_through, &s, NULL)) {
         err_set(&e, STATUS_IO, "the file became shorter while it was read");
-        fail_row(w, worker, &e);
+        fail_row(&s.walk, worker, &e);
     }
-    if (gives_back)
-        batch_give_back(from, to);
     return s.whole;
 }
 
-bool batch_skip(struct walk *w, size_t to, struct worker *worker)
+bool batch_skip(const struct batch *b, struct worker *worker)
 {
+    struct walk w = {.batch = b};
     struct err e;
-    while (w->done < to) {
-        walk_next(w);
-        const size_t left = w->at->n - w->k, wanted = to - w->done, more = left < wanted ? left : wanted;
-        if (!worker_skip(worker, &w->row, other_row(w->batch->feed, w->at), more + 1, NULL, &e))
+    while (walk_next(&w)) {
+        const size_t more = w.at->n - w.k;
+        if (!worker_skip(worker, &w.row, other_row(b->feed, w.at), more + 1, NULL, &e))
             return false;
-        walk_step(w, more);
+        walk_step(&w, more);
     }
     return true;
 }

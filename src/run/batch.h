@@ -72,20 +72,19 @@ struct walk {
 };
 bool walk_next(struct walk *w);
 
-// The worker takes the rows from the walk's place up to `to`, and fills in their results in its variants. Returns false
-// if a row ends the run, or soon after *stop becomes true (NULL: never). Several workers may work on a batch at the
-// same time, each on rows or variants of its own.
-bool batch_work(struct walk *w, size_t to, struct worker *worker, const atomic_bool *stop);
+// The worker takes the rows through its variants, and fills in their results. Returns false if a row ends the run, or
+// soon after *stop becomes true (NULL: never). Several workers may work on a batch at the same time, each on variants
+// of its own.
+bool batch_work(const struct batch *b, struct worker *worker, const atomic_bool *stop);
 
-// Passes over the rows up to `to`, which another worker takes, perhaps at this time. Returns false if a row ends the
-// run.
-bool batch_skip(struct walk *w, size_t to, struct worker *worker);
+// Passes over the rows, which another worker takes, perhaps at this time. Returns false if a row ends the run.
+bool batch_skip(const struct batch *b, struct worker *worker);
 
-// Passes over all rows, whose results are there. A worker of all variants then stands as if it had worked on them.
+// Passes over the rows, whose results are there. A worker of all variants then stands as if it had worked on them.
 bool batch_follow(const struct batch *b, struct worker *worker, struct err *e);
 
-// Gives back the memory of the walk's rows in mapped files, up to `to`.
-void batch_give_back(struct walk w, size_t to);
+// Gives back the memory of the rows in mapped files.
+void batch_give_back(const struct batch *b);
 
 // Returns whether the run goes on behind a row with this result.
 bool row_goes_on(const struct job *j, const struct result *res);

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The threads of a run: fork and join.
 //
-// Rows go through the run in batches, and the run goes through phases. In the phase of a batch all threads work on its
-// rows, one of them first writes the batch before, and the caller's thread first reads the batch behind. A phase ends
-// when each thread is done with it. So a batch is read in one phase, worked on in the next, and written in the third.
+// Rows go through the run in batches. The caller's thread reads a batch and begins it. All threads, also the caller's,
+// then go through it: the first one takes its rows through the chains, and the others pass over them, since generators
+// and histories advance with every row. The thread that is the last to be done with a batch writes it. No thread waits
+// for the others: it goes on with the next batch if that has been read. The caller's thread reads ahead as long as
+// there are free batches, and goes through batches when all are in use.
 //
-// Threads take rows in order, many at first and fewer towards the end, and pass over the rows that others take, since
-// generators and histories advance with every row. If the chain carries state from row to row, and there are several
-// variants, the threads share the variants: each works on every row in its own variants.
+// If the chain carries state from row to row, and there are several variants, the threads share the variants: each
+// works on all rows of a batch in its own variants.
 //
-// Batches are written in the order of the rows. Records and messages therefore come in this order, and the run ends
-// with the first row that ends it, whatever the schedule.
+// Batches are written one after the other, in the order of the rows: each thread goes through all batches in this
+// order, and the thread that writes a batch is done with the next one only afterwards. Records and messages therefore
+// come in this order, and the run ends with the first row that ends it, whatever the schedule.
 //
-// If the reader would wait for another program or a person, it first answers the rows so far: it ends the phase, goes
-// through one for what it has read, writes all, and flushes the output.
+// If the reader would wait for another program or a person, it first answers the rows so far: it begins the batch with
+// what it has read, goes on until all are written, and flushes the output.
 #include "run/pool.h"
 
 #include "base/platform.h"
@@ -24,29 +26,29 @@
 #include <stdlib.h>
 
 enum {
-    BATCHES = 3,     // read, worked on, written
-    SHARES = 4,      // a thread takes 1 / SHARES of its part of the rows that nobody has taken yet
+    BATCHES = 3,     // for each thread: one to work on, and others that wait for the slowest thread
     STACK = 1 << 21, // bytes of a thread's stack
+};
+
+// A batch, and how far the threads are with it.
+struct shared_batch {
+    struct batch batch;
+    bool taken;  // a thread works on its rows, or has done so
+    size_t busy; // threads that are not done with it
 };
 
 struct crew {
     struct pool *pool;
     struct feed *feed;
-    struct thread *thread; // [feed->threads] the first is the caller's
-    struct batch batch[BATCHES];
-    struct batch *reading; // by the caller's thread; NULL: it is not, or answer() has ended the batch
+    struct thread *thread;      // [feed->threads] the first is the caller's
+    struct shared_batch *batch; // [batches]
+    size_t batches;
+    struct batch *reading; // by the caller's thread; NULL: it is not, or answer() has begun the batch
 
-    // The phase. The caller's thread changes these members between phases.
-    struct batch *work, *write; // or NULL
-    bool joined;                // it has ended
-
-    pthread_mutex_t mutex; // guards what follows
+    pthread_mutex_t mutex; // guards what follows, and how far threads are with batches
     pthread_cond_t begins, ends;
-    uint64_t phases;  // that have begun
-    size_t busy;      // threads beside the caller's that are not done with the phase
-    bool write_taken; // a thread writes, or has written, in this phase
-    size_t taken;     // rows of `work` that threads have taken
-    bool leave;       // the threads return
+    uint64_t begun, written; // number of batches; the i-th is batch[i % batches]
+    bool leave;              // the threads return
     bool failed;
     struct err *e; // set if failed
 
@@ -56,8 +58,9 @@ struct crew {
 struct thread {
     struct crew *crew;
     struct worker *worker;
-    pthread_t id; // unset in the first
-    bool lost;    // it met a row that ends the run: it neither works nor passes any more
+    pthread_t id;  // unset in the first
+    uint64_t done; // number of batches
+    bool lost;     // it met a row that ends the run: it neither works nor passes any more
 };
 
 // Sets what is done before an input waits.
@@ -137,7 +140,7 @@ void pool_free(struct pool *p)
     free(p->worker);
 }
 
-// ---- the part of a thread in a phase
+// ---- the part of a thread in a batch
 
 static void end_with(struct crew *c, const struct err *e)
 {
@@ -163,118 +166,90 @@ static bool write_batch(struct pool *p, const struct batch *b, struct err *e)
     return !b->last || f->held != HELD_ERROR;
 }
 
-// Returns whether this thread is to write the batch before.
-static bool take_writing(struct crew *c)
+// Works on a batch, or passes over it if another thread has taken it. Returns false if a row ends the run.
+static bool go_through(struct crew *c, struct shared_batch *b, struct worker *worker)
 {
     pthread_mutex_lock(&c->mutex);
-    const bool takes = c->write && !c->write_taken;
-    c->write_taken = true;
+    const bool works = c->feed->by_variant || !b->taken;
+    b->taken = true;
     pthread_mutex_unlock(&c->mutex);
-    return takes;
+    return works ? batch_work(&b->batch, worker, &c->over) : batch_skip(&b->batch, worker);
 }
 
-static void write_before(struct crew *c)
+static void write_shared(struct crew *c, const struct batch *b)
 {
     struct err e;
-    if (!write_batch(c->pool, c->write, &e))
+    if (!c->over && !write_batch(c->pool, b, &e))
         end_with(c, &e);
-    if (c->feed->by_variant)
-        batch_give_back((struct walk){.batch = c->write}, c->write->n);
-    if (c->write->last)
-        c->over = true;
-}
-
-// Takes rows: from *from up to *to. Returns false if none is left.
-static bool take_rows(struct crew *c, size_t *from, size_t *to)
-{
+    batch_give_back(b);
     pthread_mutex_lock(&c->mutex);
-    const size_t left = c->work->n - c->taken;
-    *from = c->taken;
-    *to = c->taken += left ? 1 + (left - 1) / (SHARES * c->feed->threads) : 0;
+    c->written++;
+    pthread_cond_signal(&c->ends);
     pthread_mutex_unlock(&c->mutex);
-    return left;
 }
 
-static bool work_on_rows(struct crew *c, struct worker *worker)
-{
-    struct walk w = {.batch = c->work};
-    size_t from, to;
-    if (c->feed->by_variant)
-        return batch_work(&w, c->work->n, worker, &c->over);
-    while (take_rows(c, &from, &to))
-        if (!batch_skip(&w, from, worker) || !batch_work(&w, to, worker, &c->over))
-            return false;
-    return batch_skip(&w, c->work->n, worker);
-}
-
+// Goes through the next batch, which has begun.
 static void take_part(struct thread *t)
 {
     struct crew *const c = t->crew;
-    if (take_writing(c))
-        write_before(c);
-    if (c->work && !t->lost && !c->over)
-        t->lost = !work_on_rows(c, t->worker);
+    struct shared_batch *const b = &c->batch[t->done++ % c->batches];
+    if (!t->lost && !c->over)
+        t->lost = !go_through(c, b, t->worker);
+    pthread_mutex_lock(&c->mutex);
+    const bool last = !--b->busy;
+    pthread_mutex_unlock(&c->mutex);
+    if (last)
+        write_shared(c, &b->batch);
 }
 
 static void *serve(void *arg)
 {
     struct thread *const t = arg;
     struct crew *const c = t->crew;
-    uint64_t phases = 0;
     pthread_mutex_lock(&c->mutex);
     for (;;) {
-        while (c->phases == phases && !c->leave)
+        while (c->begun == t->done && !c->leave)
             pthread_cond_wait(&c->begins, &c->mutex);
-        if (c->phases == phases)
+        if (c->begun == t->done)
             break;
-        phases = c->phases;
         pthread_mutex_unlock(&c->mutex);
         take_part(t);
         pthread_mutex_lock(&c->mutex);
-        if (!--c->busy)
-            pthread_cond_signal(&c->ends);
     }
     pthread_mutex_unlock(&c->mutex);
     return NULL;
 }
 
-// ---- phases, as the caller's thread leads them
+// ---- what the caller's thread does beside it
 
-// Begins the phase of a batch (NULL: only the batch before is written).
-static void fork_phase(struct crew *c, struct batch *b)
+// Begins the batch that has been read.
+static void begin_batch(struct crew *c)
 {
-    assert(c->joined);
+    struct shared_batch *const b = &c->batch[c->begun % c->batches];
+    assert(c->reading == &b->batch);
+    c->reading = NULL;
     pthread_mutex_lock(&c->mutex);
-    c->write = c->work;
-    c->work = b;
-    c->joined = c->write_taken = false;
-    c->taken = 0;
-    c->busy = c->feed->threads - 1;
-    c->phases++;
+    b->taken = false;
+    b->busy = c->feed->threads;
+    c->begun++;
     pthread_cond_broadcast(&c->begins);
     pthread_mutex_unlock(&c->mutex);
 }
 
-// Takes part in the phase, and waits for its end.
-static void join_phase(struct crew *c)
+// Takes part in batches, or waits, until so many are written.
+static void go_on(struct crew *c, uint64_t written)
 {
-    if (c->joined)
-        return;
-    take_part(&c->thread[0]);
+    struct thread *const own = &c->thread[0];
     pthread_mutex_lock(&c->mutex);
-    while (c->busy)
-        pthread_cond_wait(&c->ends, &c->mutex);
+    while (c->written < written)
+        if (own->done == c->begun) {
+            pthread_cond_wait(&c->ends, &c->mutex);
+        } else {
+            pthread_mutex_unlock(&c->mutex);
+            take_part(own);
+            pthread_mutex_lock(&c->mutex);
+        }
     pthread_mutex_unlock(&c->mutex);
-    c->joined = true;
-}
-
-// Ends the phase, and writes its batch.
-static void write_all(struct crew *c)
-{
-    join_phase(c);
-    if (c->work && !c->over)
-        fork_phase(c, NULL);
-    join_phase(c);
 }
 
 // Called before the reader waits for input.
@@ -282,13 +257,11 @@ static bool answer(void *to, struct err *e)
 {
     struct crew *const c = to;
     struct err late;
-    join_phase(c);
     if (c->reading && c->reading->n && !c->over) {
         batch_close(c->feed);
-        fork_phase(c, c->reading);
-        c->reading = NULL;
+        begin_batch(c);
     }
-    write_all(c);
+    go_on(c, c->begun);
     if (!c->over && !c->pool->flush(c->pool->to, &late))
         end_with(c, &late);
     return !c->over || err_silent(e, STATUS_OK);
@@ -296,29 +269,30 @@ static bool answer(void *to, struct err *e)
 
 static void read_guarded(void *batch) { batch_read(batch); }
 
-static void read_next(struct crew *c, struct batch *b)
+// Reads a batch, whose memory is free.
+static void read_next(struct crew *c)
 {
-    c->reading = b;
-    if (source_guard(read_guarded, b, &c->feed->e))
+    c->reading = &c->batch[c->begun % c->batches].batch;
+    if (source_guard(read_guarded, c->reading, &c->feed->e))
         return;
     c->feed->held = HELD_ERROR;
     if (c->reading)
-        b->last = true;
+        c->reading->last = true;
 }
 
 static void lead(struct crew *c)
 {
     bool last = false;
     set_idle(c->feed, answer, c);
-    for (size_t i = 0; !c->over && !last; i = (i + 1) % BATCHES) {
-        read_next(c, &c->batch[i]);
-        join_phase(c);
+    while (!c->over && !last) {
+        go_on(c, c->begun < c->batches ? 0 : c->begun - (c->batches - 1));
+        read_next(c);
         if (c->reading && !c->over) {
             last = c->reading->last;
-            fork_phase(c, c->reading);
+            begin_batch(c);
         }
     }
-    write_all(c);
+    go_on(c, c->begun);
 }
 
 // Starts the threads but the first. Returns how many there are.
@@ -356,26 +330,28 @@ static void run_threads(struct crew *c)
 
 bool pool_run(struct pool *p, struct err *e)
 {
-    const size_t threads = p->feed->threads;
+    const size_t threads = p->feed->threads, batches = BATCHES * threads;
     struct crew c = {.pool = p,
                      .feed = p->feed,
                      .thread = calloc(threads, sizeof *c.thread),
-                     .joined = true,
+                     .batch = calloc(batches, sizeof *c.batch),
+                     .batches = batches,
                      .mutex = PTHREAD_MUTEX_INITIALIZER,
                      .begins = PTHREAD_COND_INITIALIZER,
                      .ends = PTHREAD_COND_INITIALIZER,
                      .e = e};
     assert(threads > 1);
-    bool ok = c.thread || err_from_fault(e, fault_memory());
-    for (size_t i = 0; ok && i < BATCHES; i++)
-        ok = batch_init(&c.batch[i], p->feed, e);
+    bool ok = (c.thread && c.batch) || err_from_fault(e, fault_memory());
+    for (size_t i = 0; ok && i < batches; i++)
+        ok = batch_init(&c.batch[i].batch, p->feed, e);
     for (size_t i = 0; ok && i < threads; i++)
         c.thread[i] = (struct thread){.crew = &c, .worker = &p->worker[i]};
     if (ok)
         run_threads(&c);
-    for (size_t i = 0; i < BATCHES; i++)
-        batch_free(&c.batch[i]);
+    for (size_t i = 0; c.batch && i < batches; i++)
+        batch_free(&c.batch[i].batch);
     free(c.thread);
+    free(c.batch);
     p->feed->threads = 0;
     for (size_t k = 0; k < p->feed->inputs; k++)
         p->feed->how[k] &= READ_ALL | READ_UNSEEN;
@@ -403,7 +379,7 @@ bool pool_alone(struct pool *p, struct err *e)
     while (ok && !b.last) {
         batch_read(&b);
         for (size_t i = p->alone; i < p->workers; i++)
-            batch_work(&(struct walk){.batch = &b}, b.n, &p->worker[i], NULL);
+            batch_work(&b, &p->worker[i], NULL);
         ok = write_batch(p, &b, e);
     }
     if (!ok && p->failed)
