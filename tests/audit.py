@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Recomputes with numpy what `sampl --audit` measures of each row: the chain's id, match, inside, margin, below and prob, for ten kinds of
 # chains, with histories, masked tokens, and rows whose parameters change the chain. The stages come from vectors/port.py; the measures are
-# written from trace/audit.h. Of tables of chains it recomputes which one is marked as best, from the records of one run for each. usage: audit.py SAMPL COUNT SEED
+# written from trace/audit.h. Of tables of chains it recomputes which one is marked as best, from the records of one run for
+# each. usage: audit.py SAMPL COUNT SEED
 import copy
 import json
 import math
@@ -303,7 +304,7 @@ def main():
     sampl, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     r = np.random.default_rng(seed)
     total = {'match': 0, 'inside': 0, 'outside': 0}
-    tables = [check_best(sampl, r) for _ in range(count // 10)]
+    tables = [check_best(sampl, r) for _ in range(max(40, count // 10))]
     print('tables with a best chain, and without:', tables.count(True), tables.count(False))
     assert True in tables and False in tables
     for name in CHAINS:
