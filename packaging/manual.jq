@@ -106,7 +106,7 @@ def paths($row): split(" ") | map(at($row)) | join(" or ");
 # What a row of the table of replies reads, in words.
 def reply_row:
     . as $r |
-    { records: "objects", texts: "texts", ids: "ids", triples: "[logprob, id, text]", columns: "ids or texts", steps: "ids or texts" }[.form] as $form |
+    { records: "objects", texts: "texts", ids: "ids", triples: "[logprob, id, text]", columns: "ids or texts", nested: "lists of texts", steps: "ids or texts" }[.form] as $form |
     [ (if .part == "prompt" then "the prompt" elif .part == "aside" then "beside the output" else "the output" end),
       (.tokens // empty | "\($form) in \(paths($r))\(if $r.token then ", inside \($r.token)" else "" end)"),
       (.lists // empty | "lists in \(paths($r))\(if $r.inner then ", inside \($r.inner)" else "" end)"),

@@ -238,7 +238,7 @@ static void describe_columns(struct dest *d, column_help_at *columns)
 // Writes the shapes of servers' replies: paths as reply_shapes.h explains them.
 static void describe_replies(struct dest *d)
 {
-    static const char *const forms[] = {"records", "texts", "ids", "triples", "columns", "steps"};
+    static const char *const forms[] = {"records", "texts", "ids", "triples", "columns", "nested", "steps"};
     static const char *const parts[] = {"output", "prompt", "aside", "output"};
     for (const struct reply_shape *k = reply_shapes; k < reply_shapes + n_reply_shapes; k++) {
         item_begin(d);

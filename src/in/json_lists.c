@@ -11,10 +11,20 @@
 #include <stdio.h>
 #include <string.h>
 
+// Returns the first row of an array that is not null; NULL if there is none.
+static const cJSON *first_row(const cJSON *array)
+{
+    const cJSON *row = cJSON_IsArray(array) ? array->child : NULL;
+    while (cJSON_IsNull(row))
+        row = row->next;
+    return row;
+}
+
 // Returns true if the value is an array of arrays, not of objects.
 static bool is_nested(const cJSON *value)
 {
-    return cJSON_IsArray(value) && cJSON_IsArray(value->child) && !cJSON_IsObject(value->child->child);
+    const cJSON *const row = first_row(value);
+    return cJSON_IsArray(row) && !cJSON_IsObject(row->child);
 }
 
 // Finds the member whose name `fits`: *member, NULL if there is none. Fails if there are two.
@@ -52,6 +62,8 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
         return false;
     if (!ids && (!numbers || is_probs(numbers->string)))
         return true;
+    if (ids && numbers && cJSON_IsString(first_row(ids)->child)) // the reader of replies knows texts
+        return true;
     if (!ids)
         return err_set(e, STATUS_DATA, "\"%.40s\" lists tokens without their ids, an array such as \"topk_ids\"",
                        numbers->string);
@@ -69,6 +81,11 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     lists->numbers = numbers->child;
     lists->kind = token_list_numbers(numbers->string);
     lists->n = (size_t)n;
+    while (cJSON_IsNull(lists->ids) && cJSON_IsNull(lists->numbers)) { // a prompt's first token has no row
+        lists->ids = lists->ids->next;
+        lists->numbers = lists->numbers->next;
+        lists->n--;
+    }
     snprintf(lists->name, sizeof lists->name, "%" PRIu64, lists->objects++);
     return *found = true;
 }

@@ -337,7 +337,11 @@ static bool read_member(struct json_text *t, struct json_value *v, struct err *e
     if (c != '[')
         return json_syntax(t, "an array of numbers", e);
     size_t next = 1;
-    const char inside = json_byte_from(t, &next);
+    char inside = json_byte_from(t, &next);
+    while ((inside == 'n' && json_text_at(t, next, "null")) || inside == ',') { // before lists: no list
+        next += inside == 'n' ? strlen("null") : 1;
+        inside = json_byte_from(t, &next);
+    }
     if (inside == '{' || inside == '[')
         return copy_value(t, v, 0, e);
     copy_text(t, v, "0", 1);

@@ -64,7 +64,10 @@ static struct arrays find_arrays(const struct json_reply *reply, const struct re
     return a;
 }
 
-static bool has_columns(const struct reply_shape *k) { return k->form == TOKEN_COLUMNS || k->form == TOKEN_STEPS; }
+static bool has_columns(const struct reply_shape *k)
+{
+    return k->form == TOKEN_COLUMNS || k->form == TOKEN_NESTED || k->form == TOKEN_STEPS;
+}
 
 // Returns the first element of an array that is not null; NULL if there is none.
 static const cJSON *first_of(const cJSON *array)
@@ -80,6 +83,8 @@ static const cJSON *first_of(const cJSON *array)
 static bool fits(const struct reply_shape *k, const struct arrays *a, bool marked)
 {
     const cJSON *first = a->one ? a->main : first_of(a->main);
+    if (k->form == TOKEN_NESTED)
+        return cJSON_IsArray(first_of(a->numbers)) && cJSON_IsArray(first);
     if (has_columns(k))
         return cJSON_IsNumber(first_of(a->numbers)) && (!a->starts || cJSON_IsArray(a->starts)) &&
                (cJSON_IsNumber(first) || cJSON_IsString(first));
@@ -317,11 +322,39 @@ static bool add_lists(struct json_reply *reply, const struct reply_shape *k, con
     return true;
 }
 
+// Adds lists of which each is an element of the columns. Leading nulls have no row.
+static bool add_nested(struct json_reply *reply, const struct reply_shape *k, const struct arrays *a,
+                       struct reply_position *p, struct err *e)
+{
+    assert(a->tokens && a->numbers); // fits says so
+    const cJSON *ids = a->tokens->child, *numbers = a->numbers->child;
+    p->kind = kind_of(a->numbers);
+    for (size_t index = 0; ids && numbers; index++, ids = ids->next, numbers = numbers->next) {
+        struct reply_position to = *p;
+        if (index == reply->n && cJSON_IsNull(ids) && cJSON_IsNull(numbers))
+            continue;
+        if (length(ids) != length(numbers))
+            return err_set(e, STATUS_DATA, "the row has %zu ids and %zu numbers", length(ids), length(numbers));
+        to.shape = k;
+        to.index = index;
+        to.list = cJSON_IsArray(ids) ? ids->child : NULL;
+        to.numbers = cJSON_IsArray(numbers) ? numbers->child : NULL;
+        to.n_list = length(ids);
+        to.id = -1;
+        if (!add_position(reply, &to, e))
+            return false;
+        p->fresh = false;
+    }
+    return true;
+}
+
 // Adds the positions of columns.
 static bool add_columns(struct json_reply *reply, const struct reply_shape *k, const struct arrays *a,
                         struct reply_position *p, struct err *e)
 {
     bool steps = false;
+    if (k->form == TOKEN_NESTED)
+        return add_nested(reply, k, a, p, e);
     p->kind = kind_of(a->numbers);
     if (!a->starts && !find_steps(k, a, &steps, e))
         return false;

@@ -67,6 +67,13 @@ static bool search(struct search *s, const cJSON *value)
         builder_string(s->filter, s->varies ? " | objects" : "");
         return true;
     }
+    size_t replies = 0; // that are members: of an object with a name for each, all are taken
+    for (const cJSON *inside = value->child; cJSON_IsObject(value) && inside; inside = inside->next)
+        replies += cJSON_IsObject(inside) && s->is_reply(s->self, inside);
+    if (replies > 1) {
+        builder_string(s->filter, varies ? " | objects[] | objects" : len ? "[] | objects" : ".[] | objects");
+        return true;
+    }
     for (const cJSON *inside = value->child; inside; inside = inside->next) {
         if (cJSON_IsArray(value))
             builder_string(s->filter, varies ? " | arrays[]" : len ? "[]" : ".[]");

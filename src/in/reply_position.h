@@ -9,10 +9,10 @@
 
 struct reply_position {
     const struct reply_shape *shape;
-    const cJSON *list;      // of tokens; with TOKEN_COLUMNS the first id of the list; NULL: there is none
+    const cJSON *list;      // of tokens; in columns the first id of the list; NULL: there is none
     const cJSON *numbers;   // of columns: the number of that id, or of the chosen token; else NULL
     enum list_numbers kind; // of columns: what the numbers are
-    size_t n_list;          // with TOKEN_COLUMNS the length of the list
+    size_t n_list;          // in columns the length of the list; else 0
     const cJSON *chosen;    // the chosen token, in the form of the shape, or NULL
     int64_t id;             // of the chosen token, if `chosen` does not hold it; else -1
     float logit;            // of the chosen token, if `chosen` does not hold it; else NaN

@@ -32,7 +32,7 @@ static void interpret(const struct json_reply *reply, const struct reply_positio
 // Reads the tokens of a position's list to reply->token.
 static bool read_list(struct json_reply *reply, const struct reply_position *p, struct err *e)
 {
-    const bool columns = p->shape->form == TOKEN_COLUMNS, keyed = cJSON_IsObject(p->list);
+    const bool columns = p->n_list > 0, keyed = cJSON_IsObject(p->list);
     const bool ids = p->shape->form == TOKEN_ID || (p->shape->form == TOKEN_TEXT && cJSON_IsNumber(p->chosen));
     const cJSON *number = p->numbers;
     reply->n_tokens = 0;
@@ -88,7 +88,7 @@ static bool lists_named_ids(const struct json_reply *reply, const struct reply_p
     bool first = true;
     if (cJSON_GetArraySize(asked) > 0)
         return true;
-    const cJSON *const list = p->shape->form == TOKEN_COLUMNS ? NULL : p->list;
+    const cJSON *const list = p->n_list ? NULL : p->list;
     cJSON_ArrayForEach(value, list)
     {
         const cJSON *const rank = cJSON_IsObject(value) ? json_member(value, "rank") : NULL;

@@ -20,6 +20,7 @@ enum token_form {
     TOKEN_ID,      // ids; the keys of lists are ids
     TOKEN_TRIPLE,  // [logprob, id, text], or [[id], [logprob, logprob after sampling]]
     TOKEN_COLUMNS, // an array of ids or texts, and one of numbers: one list, or several that `starts` tells apart
+    TOKEN_NESTED,  // the same arrays, of which each element is the array of a position
     TOKEN_STEPS,   // the same arrays, of which each element is a position
 };
 
