@@ -85,6 +85,9 @@ expanded() {
     [ -z "$(comm -23 expected records)" ]
     [ "$(jq -c '.record as $r | .draw as $d | .followed as $f | .all as $all | any($f[]; .id == $r.id and .low <= $d and $d <= .high) and
         all($f[]; (.p | length) <= ($all | length) + 1) and ([$f[].p[0]] == ([$f[].p[0]] | sort | reverse))' all.jsonl | sort -u)" = true ]
+    # A token that a stage removed has no probability behind it.
+    html -n 4096 --rows :1 --top-k 2 "$AUSTEN" >page
+    [ "$(expanded page | jq -c '[.followed[].p | length]')" = '[6,6,1,1,1,1,1,1]' ]
 }
 
 # data FILE: prints the bytes of the rows of a page, without its script, its style and its tables.

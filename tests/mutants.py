@@ -216,7 +216,7 @@ def bare(line):
 
 
 def rows_of(path):
-    """Returns {(file, line, changed line): reason} of the table. Lines are bare."""
+    """Returns {(file, line, changed line): reason} of the table. Lines are bare. A file may be FILE:FUNCTION, if others have the line, too."""
     rows = [row.split("\t") for row in path.read_text().splitlines() if row and not row.startswith("#")] if path.exists() else []
     return {(file, bare(line), bare(changed)): what for file, line, changed, what in rows}
 
@@ -224,6 +224,13 @@ def rows_of(path):
 def key(mutant):
     file, _, line, changed = mutant
     return file, bare(line), bare(changed)
+
+
+def function_of(mutant):
+    """Returns the name of the function that has the line."""
+    lines = code_of((TREE / mutant[0]).read_text()).split("\n")
+    heads = (re.match(r"\w[^;=]*?\b(\w+)\(", line) for line in reversed(lines[: mutant[1] + 1]))
+    return next((head[1] for head in heads if head), "")
 
 
 @functools.cache
@@ -315,7 +322,7 @@ def main():
     every = [(str(p.relative_to(TREE)), *c) for p in sorted(TREE.glob("src/*/*.c")) for c in candidates(p)]
     known, kept = rows_of(ROOT / "tests" / "mutants.tsv"), WORK / "killed"
     there = {(str(p.relative_to(TREE)), bare(line)) for p in TREE.glob("src/*/*.c") for line in p.read_text().split("\n")}
-    stale = [k for k in known if k[:2] not in there]
+    stale = [k for k in known if (k[0].split(":")[0], k[1]) not in there]
     every = [m for m in every if ONLY.search(f"{m[0]}:{m[1] + 1}")]
     every.sort(key=lambda m: (hashlib.sha256("\t".join((str(SEED), *key(m))).encode()).digest(), m))
     counts, left, lock, queue, before = collections.Counter(), [], threading.Lock(), iter(every), rows_of(kept)
@@ -328,8 +335,9 @@ def main():
             if not mutant:
                 return
             file, number, line, changed = mutant
-            why, place = known.get(key(mutant)), (f"{file}:{number + 1}", *key(mutant)[1:])
-            verdict = f"survived: {why}" if why else before.get(place) or judge(tree, mutant, reached, seconds)
+            why = known.get(key(mutant)) or known.get((f"{file}:{function_of(mutant)}", *key(mutant)[1:]))
+            place = (f"{file}:{number + 1}", *key(mutant)[1:])
+            verdict = before.get(place) or (f"survived: {why}" if why else judge(tree, mutant, reached, seconds))
             with lock:
                 counts["at work"] -= 1
                 counts[verdict.split(":")[0].split(" ")[0]] += 1

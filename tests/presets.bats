@@ -409,6 +409,6 @@ engine llama" ]
 @test "random shell scripts: what is read without a word of doubt is what Bash starts, in any environment" {
     need python3
     need bash
-    run -0 /usr/bin/python3 "$ROOT/tests/scripts.py" "$SAMPL" $((600 / STEP)) $((START + 1))
+    run -0 /usr/bin/python3 "$ROOT/tests/scripts.py" "$SAMPL" $((600 / STEP + 90)) $((START + 1))
     [[ $output =~ certain\ [1-9] && $output =~ changeable\ [0-9] ]]
 }

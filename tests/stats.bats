@@ -298,6 +298,7 @@ with np.errstate(divide="ignore", invalid="ignore"):
 @test "gap: null where a row has one candidate, or where a list lacks what may be the next token" {
     gap() { sampl -s 1 --neutral --emit stats -O json "$@" 2>/dev/null | jq -c '.gap'; }
     [ "$(gap <<<'[2,2.5,1] [2] [2,null,null] [2,2] [null,3,7.25]' | paste -sd ' ')" = '0.5 null null 0 4.25' ]
+    [ "$(sampl -s 1 --neutral --emit stats -O tsv <<<'[2]' | awk '{ for (i = 1; i <= NF; i++) if ($i == "gap") at = i } END { print $at }' FS='\t')" = nan ]
     # A list has the gap of the whole row, or none: of one token it never tells.
     local k
     gap -n 4096 "$AUSTEN" >whole

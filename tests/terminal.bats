@@ -121,6 +121,7 @@ END
     [ "$(grep -c '^row ' got)" -eq 32 ]
     run ! grep -q '^$' <(head -1 got; tail -1 got)
     plain got | grep -c '^>' >want
+    run ! grep -q 'id *text' <(plain got) # without a vocabulary
     grep -c "$(printf '^\033\\[1m>.*\033\\[0m$')" got | cmp - want
 }
 
