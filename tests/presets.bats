@@ -412,3 +412,9 @@ engine llama" ]
     run -0 /usr/bin/python3 "$ROOT/tests/scripts.py" "$SAMPL" $((600 / STEP + 90)) $((START + 1))
     [[ $output =~ certain\ [1-9] && $output =~ changeable\ [0-9] ]]
 }
+
+@test "random mixtures of the programs' keys: each key acts, is named, or has a row that says that it is silent" {
+    need python3
+    run -0 /usr/bin/python3 "$ROOT/tests/marks.py" "$SAMPL" $((800 / STEP)) $((START + 1))
+    [[ $output =~ ^applied\ [1-9][0-9]*,\ named\ [1-9] ]]
+}

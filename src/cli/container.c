@@ -270,7 +270,7 @@ static bool add_words(struct builder *b, const cJSON *item)
         cJSON_ArrayForEach(word, item) { add_quoted(b, text_of(word)); }
         return item->child;
     }
-    if (!cJSON_IsString(item))
+    if (!item || !cJSON_IsString(item))
         return false;
     for (const char *p = item->valuestring; *p; p++) {
         if (!strncmp(p, "$$", 2)) {

@@ -280,9 +280,47 @@ static void note_keys(struct file_view *v, const struct key_names *names, const 
     builder_free(&note);
 }
 
+// Names keys of samplers that stand beside the object with the settings, where the program does not look.
+static void name_beside(struct file_view *v)
+{
+    const cJSON *item, *holder = NULL;
+    if (!cJSON_IsObject(v->root))
+        return;
+    cJSON_ArrayForEach(item, v->root)
+    {
+        const cJSON *inner = item->child;
+        while (inner && inner != v->settings)
+            inner = inner->next;
+        holder = item == v->settings || inner ? item : holder;
+    }
+    for (item = holder ? v->root->child : NULL; item; item = item->next) {
+        size_t number;
+        const struct field_row *const own = program_field(v->program, v->catalog, item->string, &number);
+        const bool samples = own ? !field_is_other(own) : program_any_samples(v->catalog, item->string);
+        if (item != holder && samples && view_is_on(item))
+            view_name(&v->ignored, item->string);
+    }
+}
+
+// Names keys that set samplers in other programs, and which a row of the program has only as any key, "*".
+static void name_among_others(struct file_view *v)
+{
+    const cJSON *item;
+    cJSON_ArrayForEach(item, v->settings)
+    {
+        size_t number;
+        const struct field_row *const f = program_field(v->program, v->catalog, item->string, &number);
+        if (f && field_is_other(f) && !strcmp(f->keys, "*") && view_is_on(item) &&
+            program_any_samples(v->catalog, item->string))
+            view_name(&v->unknown, item->string);
+    }
+}
+
 // Keeps what is to be said of the file.
 static bool keep_said(struct args *a, const char *path, struct file_view *v, struct err *e)
 {
+    name_beside(v);
+    name_among_others(v);
     note_keys(v, &v->ignored, "ignores");
     note_keys(v, &v->unknown, "does not know");
     builder_string(&v->unsupported, "");

@@ -96,12 +96,6 @@ static void finish(struct file_view *v)
         view_set(v, "json-schema", "{}"); // any JSON value
     else if (v->settings != v->root && view_is_on(format))
         view_unsupported(v, format);
-    for (const cJSON *item = v->settings != v->root ? v->root->child : NULL; item; item = item->next) {
-        size_t number;
-        const struct field_row *const f = program_field(v->program, v->catalog, item->string, &number);
-        if (item != v->settings && f && f->form != FIELD_OTHER)
-            view_name(&v->ignored, item->string); // beside "options"
-    }
     if (!v->engine_named)
         view_note(v, "Ollama before 0.30 sampled by itself: --engine ollama");
 }

@@ -131,6 +131,9 @@ const struct engine *engine_by_name(const char *name);
 const struct field_row *program_field(const struct program *p, const struct catalog *c, const char *key,
                                       size_t *number);
 
+// Returns true if a key sets a sampler, or asks for one, in the files of some program.
+bool program_any_samples(const struct catalog *c, const char *key);
+
 // ---- a file, as its program's hooks see it
 
 // What hooks say of a file is kept here, and the reader does it when the hook has returned.

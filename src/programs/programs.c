@@ -32,6 +32,17 @@ const struct program *program_by_name(const char *name)
     return NULL;
 }
 
+bool program_any_samples(const struct catalog *c, const char *key)
+{
+    for (size_t i = 0; programs[i]; i++) {
+        size_t number;
+        const struct field_row *const f = programs[i]->reads ? program_field(programs[i], c, key, &number) : NULL;
+        if (f && !field_is_other(f))
+            return true;
+    }
+    return false;
+}
+
 const struct engine *engine_by_name(const char *name)
 {
     for (size_t i = 0; programs[i]; i++)

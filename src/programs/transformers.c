@@ -27,11 +27,11 @@ static const struct field_row fields[] = {
      "num_return_sequences early_stopping length_penalty stop_strings num_assistant_tokens* assistant_* is_assistant "
      "prompt_lookup* chat_format renormalize_logits remove_invalid_values low_memory token_healing trust_remote_code",
      .form = FIELD_OTHER},
-    {"temperature temp", "temp", OFF_AT(1)},
+    {"temperature", "temp", OFF_AT(1)},
     {"top_k", "top-k"},
     {"top_p", "top-p"},
     {"min_p", "min-p"},
-    {"typical_p typ_p", "typical"},
+    {"typical_p", "typical"},
     {"repetition_penalty", "repeat-penalty", OFF_AT(1)},
     {"encoder_repetition_penalty", "encoder-repeat-penalty"},
     {"no_repeat_ngram_size", "no-repeat-ngram"},
