@@ -14,7 +14,7 @@
 #endif
 enum {
     MOST_ROWS = BATCH_ROWS, // divided by the variants
-    MOST_READ = 2 << 20,    // bytes of rows that are copied, or of text
+    MOST_READ = 1 << 20,    // bytes of rows that are copied, or of text
     MOST_RESULTS = 2 << 20, // bytes of candidates and distributions
     MOST_MAPPED = 8 << 20,  // bytes of rows in a mapped file
     SHARES = 4,             // a batch is at most 1 / (SHARES * threads) of what is left of a mapped file

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 
 enum {
-    BATCHES = 3,     // for each thread: one to work on, and others that wait for the slowest thread
+    BATCHES = 2,     // for each thread: one to work on, and one that waits for a slower thread
     STACK = 1 << 21, // bytes of a thread's stack
 };
 
