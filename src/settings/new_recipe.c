@@ -110,7 +110,7 @@ static bool add_defaults(struct new_recipe *d, struct err *e)
     const struct recipe_key *const p = &d->key;
     const bool chain = !p->engine->options && (!p->order || *(const char *)p->order->shared.key == 'd');
     return (p->biases || recipe_set_lists(d, &(struct settings){.reasoning_budget = -1}, e)) &&
-           (!chain || recipe_set_samplers(d, NULL, false, e));
+           (!chain || recipe_set_samplers(d, NULL, ORDER_NAMES, e));
 }
 
 // Draws the seed, if a random one is wanted.

@@ -399,7 +399,7 @@ static bool set_order(struct new_recipe *d, const struct typed *t, const struct 
     if (names->failed)
         return err_from_fault(e, fault_memory());
     if (names->text)
-        return recipe_set_samplers(d, names->text, false, e);
+        return recipe_set_samplers(d, names->text, ORDER_NAMES, e);
     return d->key.engine->options || !named || recipe_set_samplers(d, t->samplers, t->samplers_form, e);
 }
 

@@ -22,7 +22,8 @@ struct change {
 
 static bool set_row_order(struct change *ch, const char *option, const char *text)
 {
-    return recipe_set_samplers(&ch->fresh, text, !strcmp(option, "sampler-seq"), ch->e);
+    const enum order_form form = !strcmp(option, "sampler-seq") ? ORDER_LETTERS : ORDER_NAMES;
+    return recipe_set_samplers(&ch->fresh, text, form, ch->e);
 }
 
 static bool set_row_seed(struct change *ch, const char *option, const char *text)
