@@ -3,8 +3,9 @@
 """Compares what --preset makes of requests to llama-server, and of ini files of llama.cpp, with what release v0.5.0 makes of them.
 
 usage: requests.py SAMPL CASES VOCAB            runs the cases of a file
-       requests.py --record DRIVER VOCAB request|ini [COUNT [SEED]]
-                                                prints cases: random files with the driver's answers. DRIVER is a program that
+       requests.py --record DRIVER VOCAB request|text|ini [COUNT [SEED]]
+                                                prints cases: random files with the driver's answers; text: requests with repeated
+                                                keys and odd spellings of numbers. DRIVER is a program that
                                                 compiles the release's own code: it reads a job a line, and prints the resolved
                                                 parameters or an error
 
@@ -13,6 +14,7 @@ The first case is a request without parameters, and has all of them; the others 
 import json
 import math
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -117,6 +119,32 @@ def random_case(rnd):
     return {"endpoint": "/v1/chat/completions" if chat else "/completion", "body": body, "args": options}
 
 
+SPELT = ("0 1 -1 2 0.5 -0 -0.0 0e0 1E2 1e+2 1e-2 1e-400 1e-46 2147483647 2147483648 -2147483649 4294967295 9223372036854775807 "
+         "9223372036854775808 18446744073709551615 18446744073709551616 -9223372036854775808 -9223372036854775809 40.999999999 16777217 "
+         "0.30000000000000004 1e400 -1e400 .5 +1 0x10 01 1. 1.e2 - NaN Infinity 1e true null \"5\" [] 3e9 0.990001 1e10 1e20").split()
+
+
+def random_text(rnd):
+    """Returns a request as text: numbers in odd spellings, and repeated keys."""
+    keys = NUMBERS + ["n_predict", "n_probs", "n_keep", "t_max_predict_ms", "reasoning_budget_tokens", "id_slot", "unknown"]
+    number = lambda: (rnd.choice(keys), rnd.choice(SPELT))
+    members = [("prompt", '"It was"')] + [number() for _ in range(rnd.randrange(1, 4))]
+    if rnd.random() < 0.5:
+        members.append(rnd.choice([("logit_bias", "[[5,1],[6,%s]]" % rnd.choice("-1 0 1e-50 false true null".split())),
+                                   ("logit_bias", '{"5":1,"5":2,"+6":-1}'), ("samplers", '["top_k"]'), ("samplers", '"kpt"'),
+                                   ("grammar_triggers", rnd.choice(["5", "{}", "true"])), ("dry_sequence_breakers", '["a"]'),
+                                   ("json_schema", '{"type":"integer"}'), ("generation_prompt", rnd.choice(['"12"', '"x"', '""']))]))
+    if rnd.random() < 0.5:
+        key = rnd.choice(members[1:])[0]
+        members.append((key, rnd.choice(SPELT)) if key in keys else (key, rnd.choice(["[]", "null", '"x"'])))
+    rnd.shuffle(members)
+    names = [key for key, _ in members]
+    # A number that overflows is seen only where it counts.
+    members = [(key, "1" if value.endswith("1e400") and names.count(key) > 1 else value) for key, value in members]
+    text = "{" + ",".join(f'"{key}":{value}' for key, value in members) + "}"
+    return {"endpoint": "/completion", "text": text, "args": []}
+
+
 def random_line(rnd):
     """Returns a random line of an ini."""
     return rnd.choice([
@@ -150,13 +178,16 @@ def record(driver, vocab, kind, count, seed):
     rnd = random.Random(seed)
     ini = kind == "ini"
     usual = {"ini": "[a]\n", "section": "a", "args": []} if ini else {"endpoint": "/completion", "body": {"prompt": "It was"}, "args": []}
-    cases = [usual] + [(random_ini if ini else random_case)(rnd) for _ in range(count)]
+    make = {"ini": random_ini, "request": random_case, "text": random_text}[kind]
+    cases = [usual] + [make(rnd) for _ in range(count)]
     jobs = "".join(json.dumps({**case, "vocab": vocab}) + "\n" for case in cases)
     answers = subprocess.run([driver], input=jobs, capture_output=True, text=True, check=True).stdout.splitlines()
     usual = json.loads(answers[0])["params"]
     for i, (case, answer) in enumerate(zip(cases, map(json.loads, answers), strict=True)):
         if "died" in answer or "bad_alloc" in str(answer):
             continue # a lack of memory or time
+        if re.search(r'\b(?:inf|nan)\b', json.dumps(answer)):
+            continue # sampl refuses infinite values
         params = answer.get("params") if answer.get("stage") != "load" else None
         expect = {k: v for k, v in params.items() if not i or v != usual.get(k)} if params else None
         print(json.dumps({**case, "expect": expect}))
@@ -173,7 +204,7 @@ def biases(list_):
 def given(sampl, vocab, case):
     """Returns the parameters that sampl makes of a request; None: it refuses the request."""
     with tempfile.NamedTemporaryFile("w", suffix=".ini" if "ini" in case else ".json") as file:
-        file.write(case["ini"] if "ini" in case else json.dumps(case["body"]))
+        file.write(case.get("ini") or case.get("text") or json.dumps(case["body"]))
         file.flush()
         name = file.name + (":" + case["section"] if "section" in case else "")
         run = lambda form: subprocess.run([sampl, "--vocab", vocab, *case["args"], "--preset", name, f"--print-chain={form}"],
@@ -238,7 +269,7 @@ def main():
                             if not same(key, got.get(key), want.get(key)))
         if bad:
             wrong += 1
-            print(f"{json.dumps(case.get('body', case.get('ini')))} {case['args']}: {bad}")
+            print(f"{json.dumps(case.get('body', case.get('text', case.get('ini'))))} {case['args']}: {bad}")
     print(f"{len(cases)} files, {wrong} wrong")
     sys.exit(wrong > 0)
 

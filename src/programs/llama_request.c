@@ -3,6 +3,8 @@
 // chain is engine llama.
 #include "programs/llama.h"
 
+#include "base/number.h"
+
 #include <math.h>
 
 static const struct engine llama = {"llama"};
@@ -57,10 +59,15 @@ static bool is_chat(const struct file_view *v)
 
 static const cJSON no_text = {.type = cJSON_String, .valuestring = ""};
 
+// Returns true for a budget that is not negative as the server stores it, in 32 bits.
 static bool has_budget(const struct file_view *v)
 {
     const cJSON *const tokens = json_member(v->settings, "reasoning_budget_tokens");
-    return tokens && (cJSON_IsBool(tokens) || view_number(v, "reasoning_budget_tokens", 0.0) >= 0.0);
+    const double x = view_number(v, "reasoning_budget_tokens", 0.0);
+    uint64_t bits;
+    if (cJSON_IsRaw(tokens) && number_bits(tokens->valuestring, &bits))
+        return (int32_t)(uint32_t)bits >= 0;
+    return tokens && (cJSON_IsBool(tokens) || (x > -1.0 && x < 0x1p31));
 }
 
 // Returns true if the server forces tokens at the end of the budget: only with a message, also an empty one. In a chat

@@ -126,11 +126,11 @@ static bool read_server_whole(const struct settings_reader *r, const char *optio
     return read_server_number(r, item, true, &x) && read_option(r, option, number_as_written(item, x, text));
 }
 
-// Brings a number into the server's range. False if the server refuses the number.
+// Brings a number into the server's range, whose ends are floats where the number is. False if the server refuses it.
 static bool server_range(const struct param *row, const char *name, double *x, struct err *e)
 {
-    const double low = row->request.low, high = row->request.high;
-    if (row->request.rule == SERVER_TAKES_ALL || (*x >= low && *x <= high))
+    const double low = row->request.low, high = row->request.high, stored = row->type == PARAM_INT ? *x : (float)*x;
+    if (row->request.rule == SERVER_TAKES_ALL || (stored >= (float)low && stored <= (float)high))
         return true;
     if (row->request.rule == SERVER_REFUSES)
         return high == INFINITY ? err_set(e, STATUS_USAGE, "%s is out of range, from %g up", name, low)
