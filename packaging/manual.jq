@@ -137,7 +137,7 @@ def block_reply_tokens:
         range(length) as $i | "\($heads[$i])\(.[$i])"),
     ".Ed";
 
-def block_reply_wrappers: ".Ql " + (.reply_wrappers | join(" , ")) ;
+def block_reply_wrappers: ".Li " + (.reply_wrappers | join(" , ")) ;
 
 # The values of an option; the first one, which leaves the choice to the program, comes last.
 def block_choices($name):

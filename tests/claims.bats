@@ -107,7 +107,7 @@ lists() {
         for ((i = 0; i < n; i++)); do variants+=(--vs "v$i: --top-k $((5 + i % 3))"); done
         sampl -s 1 "${variants[@]}" -O json <<<'[1,2,3]' 2>notes >table
         k=$(grep -c "^sampl: note: variants '" notes || :)
-        i=$(sed -n 's/^sampl: note: \([0-9]*\) more variants come.*/\1/p' notes)
+        i=$(sed -n 's/^sampl: note: \([0-9]*\) more variants* comes* to.*/\1/p' notes)
         [ $((k + ${i:-0})) -eq $((n - (n < 3 ? n : 3))) ] || { cat notes; return 1; }
     done
 }

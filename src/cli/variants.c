@@ -325,7 +325,8 @@ static void note_same_chains(const struct variants *v)
                          VARIANT_NAME(&v->of[i]), v->recipe[i] == v->recipe[k] ? "" : " for rows without parameters");
     }
     if (twins > TWIN_NOTES)
-        message_note("%zu more variants come to the same chain as another", twins - TWIN_NOTES);
+        message_note("%zu more variant%s to the same chain as another", twins - TWIN_NOTES,
+                     twins - TWIN_NOTES == 1 ? " comes" : "s come");
 }
 
 // ---- recipes

@@ -65,7 +65,7 @@ void yaml_end_line(struct yaml *y)
 {
     y->p = yaml_past_blanks(y->p);
     if (!yaml_ends(y->p))
-        yaml_fail(y, "text behind a value");
+        yaml_fail(y, "text after a value");
     y->p += yaml_line_len(y->p);
     y->p += *y->p == '\n';
 }

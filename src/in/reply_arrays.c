@@ -386,7 +386,7 @@ bool reply_arrays_add(struct json_reply *reply, const struct reply_shape *k, con
     if (k->part == PART_PROMPT && !add_prompt(reply, k->ids ? a.ids : a.tokens, k->ids ? TOKEN_ID : k->form, p, e))
         return false;
     if (!a.cut && is_late(reply, k, &a, k->within && !bare ? reply_path(object, k->within) : object))
-        return err_set(e, STATUS_DATA, "\"%.40s\" stands behind the tokens that it precedes; put it before them",
+        return err_set(e, STATUS_DATA, "\"%.40s\" comes after the tokens that it must precede; put it before them",
                        a.main ? a.main->string : "");
     if (!a.cut && (reply->reached ? piece->more : piece->continued))
         return true;

@@ -295,9 +295,9 @@ void note_partial(const struct job *j, const struct totals *t)
     snprintf(most, sizeof most, "%.2f", p->most);
     const bool known = !isnan(p->least), range = strcmp(least, most) != 0;
     const char *const name = j->variants->n > 1 ? j->variants->of[chain].name : "";
-    message_note("rows list up to %zu tokens%s%s%s%s%s; %s%.*s%s%" PRIu64 " of %" PRIu64
+    message_note("rows list up to %zu token%s%s%s%s%s%s; %s%.*s%s%" PRIu64 " of %" PRIu64
                  " rows are known to come out as full rows would, %s",
-                 listed, known ? ", which hold " : "", known ? least : "", known && range ? " to " : "",
-                 known && range ? most : "", known ? " of the probability" : "", *name ? "in '" : "",
-                 err_clip(name, 80), name, *name ? "' " : "", p->exact, p->rows, advice);
+                 listed, listed == 1 ? "" : "s", known ? ", which hold " : "", known ? least : "",
+                 known && range ? " to " : "", known && range ? most : "", known ? " of the probability" : "",
+                 *name ? "in '" : "", err_clip(name, 80), name, *name ? "' " : "", p->exact, p->rows, advice);
 }

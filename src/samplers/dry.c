@@ -221,7 +221,7 @@ static void explain_none(struct account *a, size_t n)
     if (s->next.n)
         account_none(a, s->next.id, s->next.n, "repeating");
     else if (s->limit < n && s->limit < allowed)
-        account_say(a, "did not act: %zu token%s behind the last breaker", s->limit, s->limit == 1 ? "" : "s");
+        account_say(a, "did not act: %zu token%s after the last breaker", s->limit, s->limit == 1 ? "" : "s");
     else if (n < 2 || n <= allowed)
         account_say(a, "did not act: its window has %zu token%s", n, n == 1 ? "" : "s");
     else
