@@ -26,9 +26,13 @@ static const struct field_row fields[] = {
     {NULL},
 };
 
-// The engine has one window for all three penalties, so that another one is refused.
+// The engine has one window for all three penalties, so that another one is refused, and no xtc, which the server has.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
+    if (v->engine->options && is_key(item, "xtc_probability") && view_is_on(item))
+        view_unsupported(v, item);
+    if (v->engine->options && (is_key(item, "xtc_probability") || is_key(item, "xtc_threshold")))
+        return true;
     const double size = view_number(v, "repetition_context_size", 20.0);
     const bool other = is_key(item, "presence_context_size") || is_key(item, "frequency_context_size");
     return (other && view_number(v, item->string, NAN) == size) || openai_key(v, item);
