@@ -115,6 +115,19 @@ END
     terminal 0 NO_COLOR=1 -- "${args[@]}" | cmp - got
 }
 
+@test "a table has a line for each chain, with its columns aligned, however long the names are" {
+    head -c 81920 "$ROOT/samples/austen.f16" >rows.f16
+    local columns
+    for columns in 110 120 140 160 200; do # no name is so long that the columns need another block
+        terminal "$columns" NO_COLOR=1 -- "$SAMPL" -n 4096 -s 1 --accept "@$ROOT/samples/austen.tokens" --columns lost,gain,gain_diff,kept --vs '--top-k 5' \
+            --vs '--typical .3 --temp .7 --min-p .01 --top-p .99 --top-k 300' --vs '--typical .3 --temp .7 --min-p .01 --top-p .99 --top-k 3000' rows.f16 |
+            plain | sed 's,±,+,g' >table
+        [ "$(wc -l <table)" = 5 ]
+        awk '{ print length }' table | sort -u >widths
+        [ "$(wc -l <widths)" = 1 ] && [ "$(cat widths)" -le "$columns" ] || { cat table; return 1; }
+    done
+}
+
 @test "--dump-probs on a terminal has a blank line between rows and a bold line for the chosen token" {
     terminal 80 -- "$SAMPL" -n 4096 -s 3 --rows :32 --dump-probs=5 "$AUSTEN" >got
     [ "$(grep -c '^$' got)" -eq 31 ]

@@ -60,12 +60,12 @@ const char *chain_removed_by(const struct result *res, uint32_t id, char text[NU
 
 // ---- columns of text
 
-size_t names_width(const struct job *j, size_t most, size_t limit)
+size_t names_width(const struct job *j, size_t most)
 {
     size_t width = 4;
     for (size_t i = 0; i < j->variants->n; i++) {
         const size_t wide = text_clip(NULL, text_piece(variant_label(j->variants, i)), 0, most);
-        width = wide > width && wide <= limit ? wide : width;
+        width = wide > width ? wide : width;
     }
     return width;
 }

@@ -28,9 +28,8 @@ bool best_union_find(struct best_union *u, const struct job *j, const struct res
 // Names what removed a token in a chain, as result_removed_by does; "-" if the chain gave nothing.
 const char *chain_removed_by(const struct result *res, uint32_t id, char text[NUMBER_TEXT]);
 
-// Returns the width of a text column with the names of the chains, each cut to `most` columns. Names wider than `limit`
-// do not count, and stick out.
-size_t names_width(const struct job *j, size_t most, size_t limit);
+// Returns the width of a text column with the names of the chains, each cut to `most` columns.
+size_t names_width(const struct job *j, size_t most);
 
 // Returns the end of the columns from `first` on that fit in the window, of which `used` columns are used; at least one
 // of the n columns fits. The next columns stand below, in another block. width: returns that of a column.

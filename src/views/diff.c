@@ -49,11 +49,20 @@ static bool is_unlisted(const char *by) { return !strcmp(by, "not listed"); }
 
 static const char *removed_by(const char *by) { return is_unlisted(by) ? "" : "removed by "; }
 
+enum { NAME_MOST = 40 };
+
+// Returns the most columns that the name of a chain takes.
+static size_t name_most(const struct dest *d)
+{
+    const size_t third = window_columns(d) / 3;
+    return third < NAME_MOST ? third : NAME_MOST;
+}
+
 static void choice_text(struct dest *d, const struct own_choice *c, const char *name, double overlap, size_t width)
 {
     struct builder *const b = &d->text;
     builder_string(b, "  ");
-    text_cell(b, text_piece(name), 0, width, window_columns(d) / 3);
+    text_cell(b, text_piece(name), 0, width, name_most(d));
     builder_byte(b, ' ');
     token_name(d, c->own->chosen);
     builder_format(b, " (%.4f)  in the base ", (double)c->own->chosen_p);
@@ -108,7 +117,6 @@ static bool is_different(const struct job *j, const struct result *base, const s
 // Writes the variants that are shown. Returns their least overlap, or 2 if none is.
 static double diff_row(const struct columns *c, const struct result *res)
 {
-    enum { NAME_MOST = 40 };
     const struct job *const j = c->job;
     struct dest *const d = c->dest;
     double least = 2.0; // above every overlap
@@ -128,7 +136,7 @@ static double diff_row(const struct columns *c, const struct result *res)
                 builder_byte(&d->text, ' ');
                 token_name(d, own.base->chosen);
                 builder_format(&d->text, " (%.4f)\n", (double)own.base->chosen_p);
-                width = names_width(j, window_columns(d) / 3, NAME_MOST);
+                width = names_width(j, name_most(d));
             }
             choice_text(d, &own, variant_label(j->variants, i), overlap, width);
         }

@@ -47,7 +47,8 @@ static void cell(struct table *t, size_t k, const char *text)
 // Returns whether the numbers of a chain depend on draws. Then a * stands behind its name.
 static bool by_chance(const struct table *t, size_t i) { return means_by_chance(&t->means, i); }
 
-static void table_block(struct table *t, size_t first, size_t last, size_t width)
+// Writes the columns of fields first to last - 1. The names are cut to `most` columns, and take `width` with the marks.
+static void table_block(struct table *t, size_t first, size_t last, size_t most, size_t width)
 {
     const struct means *const m = &t->means;
     struct builder *const b = &t->dest->text;
@@ -58,7 +59,7 @@ static void table_block(struct table *t, size_t first, size_t last, size_t width
     builder_byte(b, '\n');
     for (size_t i = 0; i < t->job->variants->n; i++) {
         const struct piece name = text_piece(variant_label(t->job->variants, i));
-        const size_t most = window_columns(t->dest) / 2, mark = by_chance(t, i);
+        const size_t mark = by_chance(t, i);
         text_clip(b, name, 0, most);
         const size_t wide = text_clip(NULL, name, 0, most) + mark;
         builder_string(b, mark ? "*" : "");
@@ -73,16 +74,19 @@ static void table_text(struct table *t)
 {
     enum { NAME_MOST = 48 };
     const size_t n = t->means.shown.n;
-    size_t width = names_width(t->job, window_columns(t->dest) / 2, NAME_MOST), marked = 0;
+    size_t most = window_columns(t->dest) / 2, marked = 0;
     for (size_t i = 0; i < t->job->variants->n; i++)
         marked += by_chance(t, i);
-    width += marked > 0;
     measure_fields(t, true);
+    // A long name is cut before it pushes a column into another block.
+    if (most > NAME_MOST && block_end(t->dest, field_width, t, n, 0, names_width(t->job, most) + (marked > 0)) < n)
+        most = NAME_MOST;
+    const size_t width = names_width(t->job, most) + (marked > 0);
     if (block_end(t->dest, field_width, t, n, 0, width) < n)
         measure_fields(t, false);
     for (size_t first = 0, last; first < n; first = last) {
         last = block_end(t->dest, field_width, t, n, first, width);
-        table_block(t, first, last, width);
+        table_block(t, first, last, most, width);
     }
 }
 
