@@ -3,16 +3,16 @@
 //
 // Rows go through the run in batches. The caller's thread reads a batch and begins it. All threads, also the caller's,
 // then go through it: the first one takes its rows through the chains, and the others pass over them, since generators
-// and histories advance with every row. The thread that is the last to be done with a batch writes it. No thread waits
-// for the others: it goes on with the next batch if that has been read. The caller's thread reads ahead as long as
-// there are free batches, and goes through batches when all are in use.
+// and histories advance with every row. No thread waits for the others: it goes on with the next batch if that has been
+// read. The caller's thread reads ahead as long as there are free batches, and goes through batches when all are in
+// use.
 //
 // If the chain carries state from row to row, and there are several variants, the threads share the variants: each
 // works on all rows of a batch in its own variants.
 //
-// Batches are written one after the other, in the order of the rows: each thread goes through all batches in this
-// order, and the thread that writes a batch is done with the next one only afterwards. Records and messages therefore
-// come in this order, and the run ends with the first row that ends it, whatever the schedule.
+// A thread whose work on a batch is done writes it, and those behind it whose rows are done, unless an earlier one is
+// not written yet. Records and messages therefore come in the order of the rows, and the run ends with the first row
+// that ends it, whatever the schedule. A batch is free when it is written and all threads have passed it.
 //
 // If the reader would wait for another program or a person, it first answers the rows so far: it begins the batch with
 // what it has read, goes on until all are written, and flushes the output.
@@ -33,8 +33,9 @@ enum {
 // A batch, and how far the threads are with it.
 struct shared_batch {
     struct batch batch;
-    bool taken;  // a thread works on its rows, or has done so
-    size_t busy; // threads that are not done with it
+    bool taken;     // a thread works on its rows, or has done so
+    size_t working; // threads whose work on it is not done, or has not begun
+    size_t busy;    // threads that have not gone through it
 };
 
 struct crew {
@@ -48,6 +49,7 @@ struct crew {
     pthread_mutex_t mutex; // guards what follows, and how far threads are with batches
     pthread_cond_t begins, ends;
     uint64_t begun, written; // number of batches; the i-th is batch[i % batches]
+    bool writing;            // a thread writes the next batch
     bool leave;              // the threads return
     bool failed;
     struct err *e; // set if failed
@@ -166,40 +168,44 @@ static bool write_batch(struct pool *p, const struct batch *b, struct err *e)
     return !b->last || f->held != HELD_ERROR;
 }
 
-// Works on a batch, or passes over it if another thread has taken it. Returns false if a row ends the run.
-static bool go_through(struct crew *c, struct shared_batch *b, struct worker *worker)
-{
-    pthread_mutex_lock(&c->mutex);
-    const bool works = c->feed->by_variant || !b->taken;
-    b->taken = true;
-    pthread_mutex_unlock(&c->mutex);
-    return works ? batch_work(&b->batch, worker, &c->over) : batch_skip(&b->batch, worker);
-}
-
-static void write_shared(struct crew *c, const struct batch *b)
+// Writes the batches that come next and are worked on, unless another thread is at it.
+static void write_ready(struct crew *c)
 {
     struct err e;
-    if (!c->over && !write_batch(c->pool, b, &e))
-        end_with(c, &e);
-    batch_give_back(b);
     pthread_mutex_lock(&c->mutex);
-    c->written++;
-    pthread_cond_signal(&c->ends);
+    while (!c->writing && c->written < c->begun && !c->batch[c->written % c->batches].working) {
+        const struct batch *const b = &c->batch[c->written % c->batches].batch;
+        c->writing = true;
+        pthread_mutex_unlock(&c->mutex);
+        if (!c->over && !write_batch(c->pool, b, &e))
+            end_with(c, &e);
+        batch_give_back(b);
+        pthread_mutex_lock(&c->mutex);
+        c->writing = false;
+        c->written++;
+        pthread_cond_signal(&c->ends);
+    }
     pthread_mutex_unlock(&c->mutex);
 }
 
-// Goes through the next batch, which has begun.
+// Goes through the next batch, which has begun: works on it, or passes over it if another thread has taken it.
 static void take_part(struct thread *t)
 {
     struct crew *const c = t->crew;
     struct shared_batch *const b = &c->batch[t->done++ % c->batches];
-    if (!t->lost && !c->over)
-        t->lost = !go_through(c, b, t->worker);
     pthread_mutex_lock(&c->mutex);
-    const bool last = !--b->busy;
+    const bool works = !t->lost && (c->feed->by_variant || !b->taken);
+    b->taken = b->taken || works;
     pthread_mutex_unlock(&c->mutex);
-    if (last)
-        write_shared(c, &b->batch);
+    if (!t->lost && !c->over)
+        t->lost = !(works ? batch_work(&b->batch, t->worker, &c->over) : batch_skip(&b->batch, t->worker));
+    pthread_mutex_lock(&c->mutex);
+    b->working -= works;
+    if (!--b->busy)
+        pthread_cond_signal(&c->ends);
+    pthread_mutex_unlock(&c->mutex);
+    if (works)
+        write_ready(c);
 }
 
 static void *serve(void *arg)
@@ -222,27 +228,36 @@ static void *serve(void *arg)
 
 // ---- what the caller's thread does beside it
 
-// Begins the batch that has been read.
-static void begin_batch(struct crew *c)
+// Begins the batch that has been read. wakes: threads that wait for one should know at once.
+static void begin_batch(struct crew *c, bool wakes)
 {
     struct shared_batch *const b = &c->batch[c->begun % c->batches];
     assert(c->reading == &b->batch);
     c->reading = NULL;
     pthread_mutex_lock(&c->mutex);
     b->taken = false;
+    b->working = c->feed->by_variant ? c->feed->threads : 1;
     b->busy = c->feed->threads;
     c->begun++;
-    pthread_cond_broadcast(&c->begins);
+    if (wakes)
+        pthread_cond_broadcast(&c->begins);
     pthread_mutex_unlock(&c->mutex);
 }
 
-// Takes part in batches, or waits, until so many are written.
-static void go_on(struct crew *c, uint64_t written)
+// Returns whether the next batch is free.
+static bool has_room(const struct crew *c)
+{
+    return c->written + c->batches > c->begun && !c->batch[c->begun % c->batches].busy;
+}
+
+// Takes part in batches, or waits, until the next batch is free, or until all that have begun are written.
+static void go_on(struct crew *c, bool all)
 {
     struct thread *const own = &c->thread[0];
     pthread_mutex_lock(&c->mutex);
-    while (c->written < written)
+    while (!c->over && (all ? c->written < c->begun : !has_room(c)))
         if (own->done == c->begun) {
+            pthread_cond_broadcast(&c->begins);
             pthread_cond_wait(&c->ends, &c->mutex);
         } else {
             pthread_mutex_unlock(&c->mutex);
@@ -259,9 +274,9 @@ static bool answer(void *to, struct err *e)
     struct err late;
     if (c->reading && c->reading->n && !c->over) {
         batch_close(c->feed);
-        begin_batch(c);
+        begin_batch(c, c->feed->by_variant); // else this thread can take it as soon as another
     }
-    go_on(c, c->begun);
+    go_on(c, true);
     if (!c->over && !c->pool->flush(c->pool->to, &late))
         end_with(c, &late);
     return !c->over || err_silent(e, STATUS_OK);
@@ -284,15 +299,17 @@ static void lead(struct crew *c)
 {
     bool last = false;
     set_idle(c->feed, answer, c);
-    while (!c->over && !last) {
-        go_on(c, c->begun < c->batches ? 0 : c->begun - (c->batches - 1));
+    while (!last) {
+        go_on(c, false);
+        if (c->over)
+            break;
         read_next(c);
         if (c->reading && !c->over) {
             last = c->reading->last;
-            begin_batch(c);
+            begin_batch(c, true);
         }
     }
-    go_on(c, c->begun);
+    go_on(c, true);
 }
 
 // Starts the threads but the first. Returns how many there are.
