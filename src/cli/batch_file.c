@@ -27,17 +27,19 @@ static bool has_word(const char *p, const char *word)
 
 bool batch_file_is(const char *text)
 {
+    if (!strncmp(text, "#!", 2))
+        return false;
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
         const char *const at = past_blanks(line);
         const size_t len = strcspn(at, "\r\n");
         if ((*at == '@' && isalpha((unsigned char)at[1])) || !strncmp(at, "::", 2) || has_word(at, "rem") ||
-            has_word(at, "setlocal") || (len && at[len - 1] == '^'))
+            has_word(at, "setlocal") || (len > 1 && at[len - 1] == '^' && isblank((unsigned char)at[len - 2])))
             return true;
         const char *const percent = memchr(at, '%', len);
         size_t name = 0;
         while (percent && (isalnum((unsigned char)percent[1 + name]) || percent[1 + name] == '_'))
             name++;
-        if (name && percent[1 + name] == '%' && *at != '#')
+        if (name > 1 && percent[1 + name] == '%' && *at != '#')
             return true;
     }
     return false;

@@ -168,6 +168,31 @@ static cJSON *either(struct script *s, const cJSON *old, cJSON *value, bool unse
     return both;
 }
 
+// Replaces a value that grows too much, as in a loop of functions, by one that is not known. The value is owned.
+static cJSON *limited(struct script *s, const char *name, cJSON *value)
+{
+    enum { WORDS_MOST = 1000, LEN_MOST = 50000 };
+    const cJSON *word;
+    size_t words = 0, len = 0;
+    cJSON_ArrayForEach(word, value)
+    {
+        words++;
+        len += strlen(word_text(word));
+    }
+    if (words <= WORDS_MOST && len <= LEN_MOST)
+        return value;
+    struct marked_text t = {0};
+    cJSON *const unknown = cJSON_CreateArray();
+    cJSON_Delete(value);
+    script_check(s, unknown);
+    text_add(s, &t, "$", 1, MARK(DOUBT_UNKNOWN));
+    text_add(s, &t, name, strlen(name), MARK(DOUBT_UNKNOWN));
+    if (unknown)
+        script_add_word(s, unknown, &t);
+    text_free(&t);
+    return unknown;
+}
+
 void script_set(struct script *s, const char *name, size_t len, cJSON *value, bool more, bool condition, bool unset)
 {
     const cJSON *const old = script_variable(s, name, len);
@@ -196,7 +221,7 @@ void script_set(struct script *s, const char *name, size_t len, cJSON *value, bo
     } else if (condition) {
         value = either(s, old, value, unset);
     }
-    script_give(s, s->variables, key, value);
+    script_give(s, s->variables, key, value ? limited(s, key, value) : NULL);
     if (s->exports_all && !s->failed && !cJSON_AddTrueToObject(s->exported, key))
         s->failed = true;
     free(key);

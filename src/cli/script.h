@@ -32,6 +32,7 @@ struct script {
     cJSON *starts;               // what script_starts returns
     enum doubt least;            // of all that is read
     int depth;                   // of texts within texts
+    int texts;                   // functions and the like that have been read
     bool exports_all;            // each variable that is set
     bool failed;                 // memory is short
 };

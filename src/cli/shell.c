@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MOST = 8 }; // functions and texts within such
+enum {
+    DEPTH_MOST = 8,   // functions and texts within such
+    TEXTS_MOST = 500, // that are read, each as often as it is called
+};
 
 // ---- commands
 
@@ -65,7 +68,7 @@ static bool read_assignment(struct shell *h, cJSON *env)
         cJSON *const word = cJSON_DetachItemFromArray(value, 0);
         char *const key = strndup(name, n);
         script_check(h->s, key);
-        if (!word || !key || !cJSON_AddItemToObject(env, key, word)) {
+        if (word && !(key && cJSON_AddItemToObject(env, key, word))) { // NAME=() has no word
             cJSON_Delete(word);
             h->s->failed = true;
         }
@@ -86,8 +89,11 @@ static void run_text(struct shell *h, const char *text, cJSON *arguments, enum d
     struct shell inner = {.s = s, .p = text, .functions = h->functions, .conditional = shell_is_conditional(h)};
     cJSON *const before = s->arguments;
     const enum doubt doubt = s->least;
-    if (s->depth == DEPTH_MOST)
+    if (s->depth == DEPTH_MOST || s->texts == TEXTS_MOST) {
+        script_doubt_variables(s);
         return;
+    }
+    s->texts++;
     s->depth++;
     s->arguments = arguments ? arguments : before;
     s->least = least > doubt ? least : doubt;
