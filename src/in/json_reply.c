@@ -259,6 +259,25 @@ static bool has_mask(const cJSON *root)
            cJSON_IsObject(reply_path(root, "sampling_mask choices[].sampling_mask"));
 }
 
+// Fails with STATUS_DATA if a trajectory has tokens that the model did not write, such as answers of tools: their numbers
+// are placeholders.
+static bool check_mask(const cJSON *root, struct err *e)
+{
+    const cJSON *const mask = reply_path(root, "response_mask"), *value;
+    size_t index = 0;
+    cJSON_ArrayForEach(value, mask)
+    {
+        if (cJSON_IsFalse(value) || (cJSON_IsNumber(value) && value->valuedouble == 0.0))
+            return err_set(
+                e, STATUS_DATA,
+                "\"response_mask\" is 0 at element %zu: the model did not write this token, and its number is "
+                "a placeholder",
+                index);
+        index++;
+    }
+    return true;
+}
+
 // Adds the positions of one reply. *k: the row that tells what to ask the server for.
 static bool open_reply(struct json_reply *reply, const cJSON *root, bool part, const struct reply_shape **k,
                        struct err *e)
@@ -281,6 +300,8 @@ static bool open_reply(struct json_reply *reply, const cJSON *root, bool part, c
     *k = kind.shape;
     for (size_t i = 0; i < kind.n; i++) // that of the row whose own marker is there
         *k = kind.extent != KIND_WHOLE || reply_has_marker(root, &kind.shape[i]) ? &kind.shape[i] : *k;
+    if (!check_mask(root, e))
+        return false;
     if (has_mask(root))
         reply->facts |= ROW_MASKED;
     if (reply_path(root, "count_output_tokens") && reply_path(root, "prompt_logprobs[]")) // LightLLM: [[id, {next: x}]]

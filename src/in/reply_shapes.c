@@ -39,7 +39,8 @@ static const char openai[] = "OpenAI, vLLM";
 #define TGI KIND("Text Generation Inference", "details", cJSON_Object, request_tgi)
 #define NOVELAI \
     .form = TOKEN_TRIPLE, .each = ".", .tokens = "logprobs", .token = "chosen[]", .lists = "logprobs", .inner = "before"
-#define LIGHTLLM KIND("LightLLM", "count_output_tokens", cJSON_Number | cJSON_Array, NULL)
+#define LIGHTLLM   KIND("LightLLM", "count_output_tokens", cJSON_Number | cJSON_Array, NULL)
+#define TRAJECTORY KIND("trajectories", "response_ids[] output_tokens[] output_token_ids[]", cJSON_Number, NULL)
 
 const struct reply_shape reply_shapes[] = {
     {LLAMA("completion_probabilities", cJSON_Array), .tokens = "completion_probabilities"},
@@ -122,6 +123,11 @@ const struct reply_shape reply_shapes[] = {
      .each = ".", .lists = "logprobs", .ids = "token_ids"},
     {KIND("vLLM, CompletionOutput of FlatLogprobs", "logprobs.start_indices", cJSON_Array, request_python), FLAT,
      .each = ".", .within = "logprobs", .ids = "token_ids"},
+    {KIND("Llama Stack", "logprobs[].logprobs_by_token", cJSON_Object, "\"logprobs\": {\"top_k\": N}"),
+     .form = TOKEN_TEXT, .each = ".", .lists = "logprobs", .inner = "logprobs_by_token"},
+    {TRAJECTORY, .part = PART_PROMPT, .each = ".", .ids = "prompt_ids prompt_token_ids"},
+    {TRAJECTORY, .form = TOKEN_STEPS, .each = ".", .tokens = "response_ids output_tokens output_token_ids",
+     .numbers = "response_logprobs output_log_probs output_logprobs logprobs"},
     {KIND("lists of texts side by side", "tokens[][] token_ids[][] indices[][]", cJSON_String, request_python),
      .form = TOKEN_NESTED, .each = ".", .tokens = "tokens token_ids indices",
      .numbers = "logprobs log_probs probs logits topk_logprobs"},

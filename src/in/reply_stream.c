@@ -78,11 +78,14 @@ bool reply_check_part(const struct json_reply *reply, const struct reply_shape *
 
 // ---- OpenAI's responses
 
+// Returns whether an event is one of a spoken conversation. Each item of one is transcribed for itself.
+static bool is_conversation(const char *type) { return !strncmp(type, "conversation.", strlen("conversation.")); }
+
 bool reply_is_event(const cJSON *root)
 {
     const char *const type = text_of(root, "type");
-    return type &&
-           (!strncmp(type, "response.", strlen("response.")) || !strncmp(type, "transcript.", strlen("transcript.")));
+    return type && (!strncmp(type, "response.", strlen("response.")) ||
+                    !strncmp(type, "transcript.", strlen("transcript.")) || is_conversation(type));
 }
 
 // Returns what the stream has sent of a part of a message. NULL if memory is short.
@@ -146,8 +149,14 @@ bool reply_add_event(struct json_reply *reply, const cJSON *root, struct reply_p
     const double output = number_of(root, "output_index"), content = number_of(root, "content_index");
     const cJSON *const response = json_member(root, "response"), *const item = json_member(root, "item"),
                        *const part = json_member(root, "part"), *message;
-    if (!item && !part && !response)
-        return add_part(reply, root, output, content, strstr(type, ".delta"), p, e);
+    if (!item && !part && !response) {
+        const bool delta = strstr(type, ".delta");
+        if (!add_part(reply, root, output, content, delta, p, e))
+            return false;
+        if (is_conversation(type) && !delta)
+            reply->n_parts = 0;
+        return true;
+    }
     if (part)
         return add_part(reply, part, output, content, false, p, e);
     if (item)
