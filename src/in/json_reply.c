@@ -259,8 +259,8 @@ static bool has_mask(const cJSON *root)
            cJSON_IsObject(reply_path(root, "sampling_mask choices[].sampling_mask"));
 }
 
-// Fails with STATUS_DATA if a trajectory has tokens that the model did not write, such as answers of tools: their numbers
-// are placeholders.
+// Fails with STATUS_DATA if a trajectory has tokens that the model did not write, such as answers of tools: their
+// numbers are placeholders.
 static bool check_mask(const cJSON *root, struct err *e)
 {
     const cJSON *const mask = reply_path(root, "response_mask"), *value;

@@ -452,11 +452,16 @@ bool json_read_value(struct json_text *t, struct json_value *v, struct err *e)
 
 bool json_value_pair(struct json_value *v, struct err *e)
 {
-    static const char *const names[] = {"token_ids", "indices", "tokens"};
+    static const char *const names[] = {"token_ids",    "indices",       "tokens",
+                                        "response_ids", "output_tokens", "output_token_ids"};
+    enum { N_LISTS = 3 }; // the others name the tokens of a text, with a log-probability each
     const cJSON *ids = NULL;
     char name[16];
-    for (size_t i = 0; i < sizeof names / sizeof *names && !ids && v->plane != PLANE_NONE && !v->has_ids; i++)
+    const size_t n_names = v->plane == PLANE_LOGPROBS ? sizeof names / sizeof *names : N_LISTS;
+    for (size_t i = 0; i < n_names && !ids && v->plane != PLANE_NONE && !v->has_ids; i++) {
         ids = json_array(v->tree, names[i]);
+        ids = i < N_LISTS || (size_t)cJSON_GetArraySize(ids) == v->row.n ? ids : NULL;
+    }
     v->paired = ids && v->row.n && (cJSON_IsNumber(ids->child) || cJSON_IsString(ids->child));
     if (!v->paired)
         return true;
