@@ -216,8 +216,10 @@ static bool may_be_script(const char *text)
 {
     const struct notation *const known = notation_of(text);
     const char *const line = first_line(text), *const test = line + strspn(line, "[");
-    if (!strncmp(text, "#!", 2))
-        return true;
+    if (!strncmp(text, "#!", 2)) { // of a shell, as bash and zsh are
+        const char *const shell = strstr(text, "sh");
+        return shell && shell < text + line_len(text);
+    }
     if (test > line) // [ or [[
         return *test == ' ' && strchr("-!\"$", test[1]);
     return (!known || known == &ini) && *line != '-';
