@@ -83,7 +83,9 @@ static bool lists_probabilities(struct json_reply *reply)
 static bool lists_named_ids(const struct json_reply *reply, const struct reply_position *p)
 {
     const cJSON *const tree = reply->piece->tree, *value;
-    const cJSON *const asked = reply_path(tree, "request.logprob_token_ids request.body.logprob_token_ids");
+    const cJSON *const asked = reply_path(tree, "request.logprob_token_ids request.body.logprob_token_ids "
+                                                "request.sampling_params.logprob_token_ids "
+                                                "body.logprob_token_ids sampling_params.logprob_token_ids");
     const int n = cJSON_GetArraySize(p->list);
     bool first = true;
     if (cJSON_GetArraySize(asked) > 0)
