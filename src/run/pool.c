@@ -358,7 +358,9 @@ bool pool_run(struct pool *p, struct err *e)
                      .ends = PTHREAD_COND_INITIALIZER,
                      .e = e};
     assert(threads > 1);
-    bool ok = (c.thread && c.batch) || err_from_fault(e, fault_memory());
+    bool ok = c.thread && c.batch;
+    if (!ok)
+        err_from_fault(e, fault_memory());
     for (size_t i = 0; ok && i < batches; i++)
         ok = batch_init(&c.batch[i].batch, p->feed, e);
     for (size_t i = 0; ok && i < threads; i++)
