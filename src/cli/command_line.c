@@ -49,12 +49,29 @@ static cJSON *choose(cJSON *starts, const char *section, struct err *e)
     return cJSON_DetachItemFromArray(starts, (int)number - 1);
 }
 
+// Returns a text without the lines that are comments, which the caller frees. NULL: memory is short.
+static char *without_comments(const char *text)
+{
+    struct builder b = {0};
+    builder_string(&b, "");
+    for (const char *line = text; *line;) {
+        const size_t len = strcspn(line, "\n"), whole = len + (line[len] == '\n');
+        if (line[strspn(line, " \t")] != '#')
+            builder_bytes(&b, line, whole);
+        line += whole;
+    }
+    if (!b.failed)
+        return b.text;
+    builder_free(&b);
+    return NULL;
+}
+
 // Returns a text in which the macros ${NAME} are replaced, also those within macros; the caller frees it. NULL: memory
 // is short.
 static char *replace_macros(const char *text, const cJSON *macros)
 {
     enum { DEPTH_MOST = 8, LEN_MOST = 1 << 20 };
-    char *all = strdup(text);
+    char *all = macros ? without_comments(text) : strdup(text); // llama-swap drops them first
     for (int depth = 0; all && depth < DEPTH_MOST && strlen(all) < LEN_MOST; depth++) {
         struct builder b = {0};
         bool any = false;

@@ -12,7 +12,8 @@ enum { DEPTH_MOST = 8 }; // texts within texts
 // ---- programs
 
 static const char programs_known[] =
-    "llama-server llama-cli llama-run llama-completion llama-simple-chat llama-mtmd-cli llama-llava-cli llamafile "
+    "llama-server llama-server-* llama-cli llama-run llama-completion llama-simple-chat llama-mtmd-cli "
+    "llama-llava-cli llamafile "
     "*.llamafile koboldcpp koboldcpp.py koboldcpp-* koboldcpp_* vllm vllm.entrypoints.* sglang.launch_server "
     "mlx_lm.server mlx_lm.generate mlx_lm.chat",
                   programs_old[] = "main server"; // llama.cpp's of 2023 and 2024, with a folder or .exe
@@ -174,9 +175,12 @@ static void add_start(struct script *s, const char *name, const cJSON *words, co
         script_give(s, s->starts, NULL, start);
 }
 
-// Returns true if words that follow a program may set something: one is an option, or is not known.
+// Returns true if words that follow a program may set something: one is an option, or is not known. A program that is
+// asked for its version does not run.
 static bool has_options(const cJSON *word)
 {
+    if (word && is_named("--version --help -h --list-devices", word))
+        return false;
     while (word && *word_text(word) != '-' && word_doubt(word) != DOUBT_UNKNOWN)
         word = word->next;
     return word;
