@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // The statistics of a row. trace/measure.c computes them, and says in a table what each one is.
 enum statistic {
@@ -133,6 +134,12 @@ struct trace_line {
     struct finding finding[FINDINGS_MOST];
     size_t n_findings;
 };
+
+// Returns whether a stage has a main parameter: --min-keep, which filters share, is none.
+static inline bool trace_line_main(const struct trace_line *t)
+{
+    return t->n_params && strcmp(t->param->name, "min-keep") != 0;
+}
 
 struct interval {
     double low, high; // of the unit interval

@@ -196,7 +196,8 @@ enum { STAGE = 16, STAGE_TEXT = 3 * NUMBER_TEXT }; // STAGE: columns of the name
 static const char *stage_name(const struct trace_line *t, char text[STAGE_TEXT])
 {
     char value[NUMBER_TEXT];
-    snprintf(text, STAGE_TEXT, t->enabled && t->n_params ? "%s=%s" : "%s", t->name, named_plain(t->param, value));
+    snprintf(text, STAGE_TEXT, t->enabled && trace_line_main(t) ? "%s=%s" : "%s", t->name,
+             named_plain(t->param, value));
     return text;
 }
 
@@ -317,14 +318,14 @@ static void stage(struct dest *d, const struct trace_line *t, int width)
     clause_end(&c);
     builder_string(b, unlisted_words(t->unlisted));
     clause_end(&c);
-    for (size_t k = 1, n = 0; k < t->n_params; k++)
+    for (size_t k = trace_line_main(t), n = 0; k < t->n_params; k++)
         if (!t->param[k].usual)
             builder_format(b, "%s%s=%s", n++ ? " " : "", t->param[k].name, named_plain(&t->param[k], text));
     clause_end(&c);
     account_text(b, d, t->words);
     clause_end(&c);
     for (size_t k = 0; k < t->n_notes && (!*t->words || t->selects); k++)
-        builder_format(b, "%s%s %.6g", k ? ", " : "", t->note[k].name, t->note[k].value);
+        builder_format(b, "%s%s %.6g", k ? ", " : "", t->note[k].name, t->note[k].value + 0.0); // -0 is 0
     clause_end(&c);
     builder_byte(b, '\n');
     dest_fold(d, line);

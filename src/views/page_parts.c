@@ -104,8 +104,9 @@ void stage_html(struct builder *b, const struct dest *d, const struct recipe *r,
         return;
     }
     const struct trace_line t = trace_line_of(r, stage);
-    builder_format(b, t.n_params ? "%s %s" : "%s", t.name, t.n_params ? named_plain(t.param, text) : "");
-    for (size_t k = 1; k < t.n_params; k++)
+    builder_format(b, trace_line_main(&t) ? "%s %s" : "%s", t.name,
+                   trace_line_main(&t) ? named_plain(t.param, text) : "");
+    for (size_t k = trace_line_main(&t); k < t.n_params; k++)
         if (!t.param[k].usual)
             builder_format(b, ", %s %s", t.param[k].name, named_plain(&t.param[k], text));
     lists_html(b, d, r, stage->sampler);
