@@ -15,7 +15,7 @@
 static const cJSON *first_row(const cJSON *array)
 {
     const cJSON *row = cJSON_IsArray(array) ? array->child : NULL;
-    while (cJSON_IsNull(row))
+    while (row && cJSON_IsNull(row))
         row = row->next;
     return row;
 }
@@ -62,7 +62,8 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
         return false;
     if (!ids && (!numbers || is_probs(numbers->string)))
         return true;
-    if (ids && numbers && cJSON_IsString(first_row(ids)->child)) // the reader of replies knows texts
+    const cJSON *const first = first_row(ids);
+    if (first && numbers && cJSON_IsString(first->child)) // the reader of replies knows texts
         return true;
     if (!ids)
         return err_set(e, STATUS_DATA, "\"%.40s\" lists tokens without their ids, an array such as \"topk_ids\"",
@@ -81,7 +82,7 @@ bool json_lists_open(struct json_lists *lists, const cJSON *object, bool *found,
     lists->numbers = numbers->child;
     lists->kind = token_list_numbers(numbers->string);
     lists->n = (size_t)n;
-    while (cJSON_IsNull(lists->ids) && cJSON_IsNull(lists->numbers)) { // a prompt's first token has no row
+    while (lists->n && cJSON_IsNull(lists->ids) && cJSON_IsNull(lists->numbers)) { // a prompt's first token has no row
         lists->ids = lists->ids->next;
         lists->numbers = lists->numbers->next;
         lists->n--;
