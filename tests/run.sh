@@ -68,7 +68,7 @@ suite() {
 # What is printed has the true path.
 scratch=$(mktemp -d) lock=$scratch/lock far=$scratch/a-folder-whose-name-is-longer-than-that-of-any-folder-of-a-contributor
 trap 'rm -r "$scratch"' EXIT
-ln -s "${PWD%/*}" "$far"
+ln -s "${PWD%/*}/" "$far"
 far+=/${PWD##*/}
 for name in SAMPL UNITS; do [ -z "${!name-}" ] || export "$name=${!name/#"$PWD/"/"$far/"}"; done
 suite "$@" | {
