@@ -41,7 +41,9 @@ PARTNERS = [("mirostat_*", "mirostat", 2), ("dry_*", "dry_multiplier", 0.8), ("x
             ("adaptive_decay", "adaptive_target", 0.5), ("smoothing_curve", "smoothing_factor", 0.3), ("dynatemp_exponent", "dynatemp_range", 0.25),
             ("*_last_n", "repeat_penalty", 1.3), ("*range", "repetition_penalty", 1.3), ("rep_pen_slope", "repetition_penalty", 1.3)]
 # Keys that another one makes void by the program's own rule: a reply's biases have the bans of ignore_eos.
-VOID = {("llama-server-reply", "ignore_eos"): "logit_bias", ("llama-server", "json_schema"): "grammar"}
+# KoboldCpp takes the largest of three penalties.
+VOID = {("llama-server-reply", "ignore_eos"): ["logit_bias"], ("llama-server", "json_schema"): ["grammar"]}
+VOID |= {("KoboldCpp", key): ["rep_pen", "repetition_penalty", "repeat_penalty"] for key in ("rep_pen", "repetition_penalty", "repeat_penalty")}
 # Marks that the tables say in words.
 FOUND = {"Ollama": ["options", "num_ctx"], "llama-server-reply": ["generation_settings"], "TGI": ["inputs and parameters"], "Open-WebUI": ["id and params"]}
 
@@ -144,7 +146,7 @@ def main():
             if partner and is_said(partner, reader, said):
                 counts["named"] += 1
                 continue
-            if VOID.get((reader["name"], key)) in inside:
+            if any(other in inside and other != key for other in VOID.get((reader["name"], key), [])):
                 counts["silent"] += 1
                 continue
             chains = {chain}

@@ -266,11 +266,13 @@ static void add_quoted(struct builder *b, const char *text)
 static bool add_words(struct builder *b, const cJSON *item)
 {
     const cJSON *word;
+    if (!item)
+        return false;
     if (cJSON_IsArray(item)) {
         cJSON_ArrayForEach(word, item) { add_quoted(b, text_of(word)); }
         return item->child;
     }
-    if (!item || !cJSON_IsString(item))
+    if (!cJSON_IsString(item))
         return false;
     for (const char *p = item->valuestring; *p; p++) {
         if (!strncmp(p, "$$", 2)) {
