@@ -76,6 +76,7 @@ make_files() {
     echo '{"num_ctx":1,"top_k":3,"dry_sequence_breakers":["a"],"logit_bias":{"1":2}}' >p/foreign
     printf 'sampler_priority: skew\nskew: 2\n' >p/order.yaml
     printf 'x: &x {top_k: 3}\noptions:\n  <<: [*x]\n' >p/anchors.yaml
+    # shellcheck disable=SC2016 # the script's own variables
     printf '%s\n' 'A=(--temp 1)' '[ "$1" ] && A+=(-c 5)' 'f() { T=$1; (LLAMA_ARG_TOP_K=3 llama-server "${A[@]}" --top-p ${T:-1}); }' 'f 0.5' >p/script.sh
     printf '%s\n' services: '  a:' '    image: llama.cpp:server' '    environment: [LLAMA_ARG_TOP_K=3]' '    command: ["-c", "5"]' >p/compose.yaml
     printf '%s\n' 'FROM llama.cpp:server' 'ENV LLAMA_ARG_TOP_K=3' 'CMD ["-c", "5"]' >p/Dockerfile
