@@ -45,7 +45,7 @@ make_texts() {
 }
 
 @test "tables fit a pipe and windows, whatever the chain and the mode" {
-    python3 "$ROOT/tests/widths.py" "$SAMPL" $((800 / STEP)) "$START"
+    python3 "$ROOT/tests/widths.py" "$SAMPL" $((400 / STEP)) "$START"
 }
 
 @test "--dump-probs on a terminal has the probabilities before and after the chain, and the stage that removed a token" {

@@ -64,7 +64,7 @@ EOF
     sed -i 's/^extern const struct view /&view_histogram, /; s/^        {a->draws, &view_draws},/        {a->histogram, \&view_histogram},\n&/' tree/src/views/views.c
     sed -i 's/^    bool stats;/    bool histogram;\n&/' tree/src/cli/args.h
     sed -i 's/^    {"stats", COMMON, OUT/    {"histogram", OUT, FLAG(histogram), .help = "count the probabilities of the chosen tokens"},\n&/' tree/src/cli/option_table.c
-    echo 'FORMAT(md, FORMAT_CELLS, .before = "| ", .between = " | ", .behind = " |\n", .below = "---", .escaped = '"'|')" >>tree/src/out/formats.def
+    printf '%s\n' 'FORMAT(md, FORMAT_CELLS, .before = "| ", .between = " | ", .behind = " |\n", .below = "---", .escaped = '"'|')" >>tree/src/out/formats.def
     build_tree
 }
 

@@ -307,11 +307,9 @@ static bool variant_row(struct worker *w, size_t variant, const struct input_row
     if (token < 0 && row->place.use == ROW_PASSED && !w->job->args->independent)
         token = UINT32_MAX; // nobody knows it, but the history gets as long as in the whole run
     if (ready && (res->ok || res->bad) && token >= 0) {
-        struct err late;
-        if (!session_accept_text(q, &(uint32_t){(uint32_t)token}, 1, &late)) {
-            res->e = late;
+        const uint32_t id = (uint32_t)token;
+        if (!session_accept_text(q, &id, 1, &res->e))
             res->ok = res->bad = false;
-        }
         q->chose = q->chose || !given;
     }
     q->rows++;
