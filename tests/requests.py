@@ -155,6 +155,7 @@ def random_line(rnd):
         lambda: rnd.choice(["sampling-seq", "sampler-seq"]) + " = " + "".join(rnd.choice("edskypmxtr?Z") for _ in range(3)),
         lambda: rnd.choice(["l", "logit-bias"]) + " = " + rnd.choice(["5+1", "5 + 1", "5--1", "5-inf", "x", "5*1", "5+", "+5+1", "5+1x"]),
         lambda: rnd.choice(["ignore-eos", "jinja", "LLAMA_ARG_NO_JINJA", "escape"]) + " = " + rnd.choice(["true", "false", "off", "1", "no", ""]),
+        lambda: "dry-sequence-breaker = " + rnd.choice(["x", "none", "a b", "\\n", "\\\\", "*"]),
         lambda: rnd.choice(['grammar = root ::= "a"', "j = {}", 'json-schema = {"type":"integer"}', "grammar ="]),
         lambda: rnd.choice(["c = 4096", "n-gpu-layers = 99", "version = 1", "load-on-startup = true", "; x", "", "  ", " # z"]),
         lambda: rnd.choice(["top_p = 0.9", "topk = 3", "LLAMA_ARG_FOO = 1", "Temp = 1", " temp = 1", "= 5"]),
@@ -170,7 +171,9 @@ def random_ini(rnd):
     for section in sections:
         text += f"[{section}]\n" if section else ""
         text += "".join(random_line(rnd) + "\n" for _ in range(rnd.randrange(1, 4)))
-    return {"ini": text, "args": [], **({"mode": "config"} if config else {"section": "a"})}
+    options = rnd.choice([[], [], [], ["-l", "7-1"], ["-l", "7-1", "-l", "8+2"], ["--dry-sequence-breaker", "a", "--temp", "0.3"],
+                          ["--dry-sequence-breaker", "a", "--dry-sequence-breaker", "b"], ["--dry-sequence-breaker", "none"]])
+    return {"ini": text, "args": options, **({"mode": "config"} if config else {"section": "a"})}
 
 
 def record(driver, vocab, kind, count, seed):
@@ -181,9 +184,14 @@ def record(driver, vocab, kind, count, seed):
     make = {"ini": random_ini, "request": random_case, "text": random_text}[kind]
     cases = [usual] + [make(rnd) for _ in range(count)]
     jobs = "".join(json.dumps({**case, "vocab": vocab}) + "\n" for case in cases)
-    answers = subprocess.run([driver], input=jobs, capture_output=True, text=True, check=True).stdout.splitlines()
-    usual = json.loads(answers[0])["params"]
-    for i, (case, answer) in enumerate(zip(cases, map(json.loads, answers), strict=True)):
+    ask = lambda jobs: [json.loads(line) for line in
+                        subprocess.run([driver], input=jobs, capture_output=True, text=True, check=True).stdout.splitlines()]
+    answers = ask(jobs)
+    alone = ask("".join(json.dumps({**case, "vocab": vocab, "args": []}) + "\n" for case in cases)) if ini else answers
+    usual = answers[0]["params"]
+    for i, (case, answer) in enumerate(zip(cases, answers, strict=True)):
+        if "params" in answer and "params" not in alone[i]:
+            continue # a flag hides a value that sampl refuses in the file
         if "died" in answer or "bad_alloc" in str(answer):
             continue # a lack of memory or time
         if re.search(r'\b(?:inf|nan)\b', json.dumps(answer)):
@@ -207,7 +215,8 @@ def given(sampl, vocab, case):
         file.write(case.get("ini") or case.get("text") or json.dumps(case["body"]))
         file.flush()
         name = file.name + (":" + case["section"] if "section" in case else "")
-        run = lambda form: subprocess.run([sampl, "--vocab", vocab, *case["args"], "--preset", name, f"--print-chain={form}"],
+        before, behind = ([], case["args"]) if "ini" in case else (case["args"], []) # flags count more than an ini
+        run = lambda form: subprocess.run([sampl, "--vocab", vocab, *before, "--preset", name, *behind, f"--print-chain={form}"],
                                           capture_output=True, text=True, check=False)
         request, chain = run("server"), run("json")
     if request.returncode or chain.returncode:
@@ -232,6 +241,8 @@ def budget(reasoning):
 
 def same(key, got, want):
     """Returns whether a parameter is as llama-server has it."""
+    if key == "dry_sequence_breakers": # sampl prints those that an option or a file gave, and [""] for an empty list
+        return (got or ["\n", ":", '"', "*"]) == want if want else got in (None, [""])
     if key == "logit_bias":
         return biases(got) == biases(want)
     if key == "reasoning":
@@ -256,7 +267,7 @@ def main():
     with open(file, encoding="utf-8") as lines:
         cases = [json.loads(line) for line in lines]
     usual, wrong = cases[0]["expect"], 0
-    compared = set(NUMBERS) | {"samplers", "logit_bias", "grammar", "reasoning"}
+    compared = set(NUMBERS) | {"samplers", "logit_bias", "grammar", "reasoning", "dry_sequence_breakers"}
     for case in cases:
         got, expect = given(sampl, vocab, case), case["expect"]
         if (got is None) != (expect is None):

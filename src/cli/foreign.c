@@ -241,6 +241,16 @@ static bool unpack(struct file_view *v, struct foreign *f, const char *section, 
     return n == 1 || err_set(e, STATUS_USAGE, "%zu elements of the array fit; FILE:ID or FILE:NAME chooses one", n);
 }
 
+// Lets options behind the file replace lists, where the file's program does so.
+static void let_replace(struct foreign *f, const char *options)
+{
+    for (size_t i = 0; options && i < LIST_GENERATION; i++) {
+        const char *const name = list_options[i] + strlen("--");
+        if (name_find(options, NAME_EXACT, name, strlen(name)) >= 0)
+            f->a->typed.settings.list[i].later = LATER_REPLACES;
+    }
+}
+
 // Reads the settings of the file v->root. False with *e.
 static bool read_root(struct settings_reader *r, struct foreign *f, const char *from, const struct engine *typed,
                       struct err *e)
@@ -384,6 +394,7 @@ bool foreign_read_tree(struct args *a, const char *path, cJSON *root, const char
                                 .vocab = args_name_vocab(a)};
     const bool ok = keep_last_keys(&r.view, root, e) && unpack(&r.view, &f, section, e) &&
                     read_root(&r, &f, from, typed, e) && keep_said(a, path, &r.view, e);
+    let_replace(&f, ok ? r.view.replaceable : NULL);
     cJSON_Delete(root);
     cJSON_Delete(f.made);
     cJSON_Delete(f.other);

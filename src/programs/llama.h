@@ -85,6 +85,11 @@ static inline bool llama_has_name(const char *names, const char *key)
     return name_find(names, NAME_EXACT, key, strlen(key)) >= 0;
 }
 
+static inline bool llama_is_text(const cJSON *item, const char *text)
+{
+    return cJSON_IsString(item) && !strcmp(item->valuestring, text);
+}
+
 // Returns the index of the option of a name; LLAMA_OPTIONS: there is none.
 size_t llama_option(const char *name);
 

@@ -27,11 +27,6 @@ static const char *text_of(const cJSON *object, const char *name)
     return cJSON_GetStringValue(json_member(object, name));
 }
 
-static bool is_text(const cJSON *item, const char *text)
-{
-    return cJSON_IsString(item) && !strcmp(item->valuestring, text);
-}
-
 // Returns true if a member is absent or a text; null is neither.
 static bool is_text_or_absent(const cJSON *object, const char *name)
 {
@@ -85,7 +80,7 @@ static void check_prompt(struct file_view *v, const cJSON *prompt)
 static bool is_call(const cJSON *call)
 {
     const cJSON *const function = member(call, "function");
-    return is_text(member(call, "type"), "function") && cJSON_IsString(member(function, "name")) &&
+    return llama_is_text(member(call, "type"), "function") && cJSON_IsString(member(function, "name")) &&
            member(function, "arguments") && is_text_or_absent(call, "id");
 }
 
@@ -123,7 +118,7 @@ static void check_messages(struct file_view *v, const cJSON *messages)
         good = good && (!calls || cJSON_IsNull(calls) || cJSON_IsObject(calls) || cJSON_IsArray(calls));
         if (!cJSON_IsString(role))
             view_refuse(v, "messages: one has no role");
-        else if (!content && (!calls || !is_text(role, "assistant")))
+        else if (!content && (!calls || !llama_is_text(role, "assistant")))
             view_refuse(v, "messages: one of %.40s has no content", role->valuestring);
         else if (content && !is_content(content))
             view_refuse(v, "messages: a content is no text and no list of parts that llama-server knows");
@@ -140,7 +135,7 @@ static void check_tools(struct file_view *v, const cJSON *tools)
     cJSON_ArrayForEach(tool, tools)
     {
         const cJSON *const function = member(tool, "function");
-        good = good && is_text(member(tool, "type"), "function") && cJSON_IsString(member(function, "name")) &&
+        good = good && llama_is_text(member(tool, "type"), "function") && cJSON_IsString(member(function, "name")) &&
                is_text_or_absent(function, "description");
     }
     if (!good)

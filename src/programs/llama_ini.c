@@ -187,6 +187,8 @@ static void finish(struct file_view *v)
             v, "no option of llama.cpp is in [*], in [default] or before the sections: FILE:NAME chooses a section",
             "");
     apply_all(&ini);
+    if (name) // llama-server's own options are those of the section, once each: the last counts
+        v->replaceable = "logit-bias dry-sequence-breaker";
 }
 
 static const struct field_row fields[] = {

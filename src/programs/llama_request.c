@@ -146,13 +146,20 @@ static void finish_chat(struct file_view *v, const char *grammar, const cJSON *s
     if (tools && tools->child && (!choice || strcmp(choice, "none") != 0) &&
         cJSON_GetObjectItemCaseSensitive(v->settings, "grammar"))
         view_refuse(v, "grammar and tools exclude each other");
-    const cJSON *const own = cJSON_GetObjectItemCaseSensitive(v->settings, "grammar") ? NULL : schema;
+    const cJSON *const json_schema = schema, *const own = cJSON_GetObjectItemCaseSensitive(v->settings, "grammar")
+                                                              ? NULL
+                                                              : schema;
     schema = chat_schema(v, schema, &any);
-    if (schema && !cJSON_IsObject(schema)) // no template makes a grammar of it
+    if (schema && !cJSON_IsObject(schema)) { // no template makes a grammar of it
         schema = own;
-    else if (schema || any)
+    } else if (schema || any) {
         view_note(v, "the server's grammar also allows what the chat template puts around the answer; sampl runs the "
                      "schema alone");
+        if (grammar && *grammar)
+            view_name(&v->ignored, "grammar");
+        if (json_schema && json_schema != schema)
+            view_name(&v->ignored, "json_schema");
+    }
     set_schema(v, schema);
     if (any)
         view_set(v, "json-schema", "{\"type\":\"object\"}");
@@ -179,6 +186,11 @@ static void finish_completion(struct file_view *v, const char *grammar, const cJ
     } else if (grammar && *grammar) {
         view_set(v, "grammar", grammar);
     }
+    if (schema && cJSON_GetObjectItemCaseSensitive(v->settings, "grammar"))
+        view_name(&v->ignored, "json_schema");
+    const cJSON *const format = json_member(v->settings, "response_format");
+    if (view_is_on(format) && !llama_is_text(json_member(format, "type"), "text"))
+        view_name(&v->ignored, "response_format");
 }
 
 static void finish(struct file_view *v)

@@ -168,7 +168,9 @@ struct file_view {
     struct key_names {
         struct builder text; // of the first KEYS_NAMED
         size_t n;
-    } ignored, unknown;      // keys without effect
+    } ignored, unknown; // keys without effect
+    const char
+        *replaceable; // options with lists, which the same options behind the file replace; NULL: they add to all
     const char *with_prompt; // what is to be said if the run has a prompt; NULL: nothing
     const char *warning;     // NULL: none
     struct err *e;

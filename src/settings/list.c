@@ -26,6 +26,7 @@ void list_begin(struct list *l, const char *name)
     l->name = name;
     l->n = 0;
     l->unknown = UNKNOWN_IDS_REFUSED;
+    l->later = LATER_ADDS;
     l->entries.len = l->late.len = 0;
 }
 
@@ -41,6 +42,7 @@ void list_copy(struct list *to, const struct list *from)
     to->name = from->name;
     to->n = from->n;
     to->unknown = from->unknown;
+    to->later = from->later;
     if (from->n)
         builder_bytes(&to->entries, from->entries.text, from->entries.len);
     if (from->late.len)

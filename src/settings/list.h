@@ -47,6 +47,10 @@ struct list {
         UNKNOWN_IDS_REFUSED,
         UNKNOWN_IDS_LEFT_OUT // as llama-server does with those of requests
     } unknown;               // what becomes of ids that the vocabulary lacks
+    enum {
+        LATER_ADDS,
+        LATER_REPLACES // as llama-server's own options do with those of an ini's section
+    } later;           // what an option that follows does with the entries
     struct builder entries;
     struct builder late; // a struct err that counts only if a chain is made of the list; empty: none
 };

@@ -87,11 +87,22 @@ static bool set_neutral(const struct option_row *row, const char *value, struct 
     return true;
 }
 
+// Reads a value of a list. Behind an ini's section of llama.cpp the value replaces those before it.
 static bool set_list(const struct option_row *row, const char *value, struct typed *t, struct err *e)
 {
+    struct list *const list = &t->settings.list[row->list];
+    const bool replaces = list->later == LATER_REPLACES;
     if (row->list == LIST_BREAKERS && !*value)
         note_add(t->options->notes, NOTE_WARNING, "--%s: an empty breaker is left out", row->name);
-    return list_read(&t->settings.list[row->list], row->list, value, e);
+    if (replaces && list->n)
+        note_add(t->options->notes, NOTE_PLAIN,
+                 "--%s: '%.*s' replaces what stood before, as behind an ini's section in llama-server", row->name,
+                 err_clip(value, 40), value);
+    if (replaces)
+        list_begin(list, list->name);
+    const bool ok = list_read(list, row->list, value, e);
+    list->later = replaces ? LATER_REPLACES : LATER_ADDS;
+    return ok;
 }
 
 // Appends ids, which may stand in a file, to a list. An error waits until a chain is made of the list.
