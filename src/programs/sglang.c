@@ -32,6 +32,7 @@ static const struct engine sglang = {
 static const struct field_row fields[] = {
     {"ignore_eos max_new_tokens n stop* no_stop_trim *_special_tokens stream_interval custom_params",
      .form = FIELD_OTHER},
+    {"regex ebnf structural_tag", NULL, OFF_AT(0)},
     OPENAI_FIELDS,
     {NULL},
 };

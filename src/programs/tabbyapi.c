@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // TabbyAPI: sampler override presets, YAML such as "temperature: {override: 0.8, force: false}". Its ExLlamaV3 backend
 // runs the chain: biases, penalties, bans, temperature, top_k, top_p, min_p, or with temperature_last the temperature
-// behind them, then xtc and adaptive_p. It calls no DRY, nor the samplers of FIELD_IGNORED.
+// behind them, then xtc and adaptive_p. It does nothing with the keys of FIELD_IGNORED.
 #include "programs/program.h"
 
 static const struct field_row fields[] = {
-    {"max_tokens min_tokens stop generate_window token_healing temperature_last add_bos_token skip_special_tokens "
+    {"max_tokens stop token_healing temperature_last add_bos_token skip_special_tokens "
      "logprobs top_logprobs loop_detect_*",
      .form = FIELD_OTHER},
     {"temperature", "temp", OFF_AT(1)},
@@ -18,16 +18,17 @@ static const struct field_row fields[] = {
     {"frequency_penalty", "frequency-penalty", OFF_AT(0)},
     {"presence_penalty", "presence-penalty", OFF_AT(0)},
     {"penalty_range", "repeat-last-n"},
+    {"min_tokens", "min-tokens", OFF_UP_TO(0)},
     {"adaptive_decay", "adaptive-decay"},
-    {"ban_eos_token", "ignore-eos", FIELD_EOS},
     {"banned_tokens", "bad-word-tokens", FIELD_BANS},
     {"logit_bias", "logit-bias", FIELD_BIASES},
     {"json_schema", "json-schema", FIELD_SCHEMA},
     {"grammar_string", "grammar", FIELD_GRAMMAR},
-    {"top_a tfs typical skew smoothing_factor dry_* mirostat* min_temp max_temp temp_exponent cfg_scale "
-     "negative_prompt speculative_ngram",
+    {"top_a tfs typical skew smoothing_factor dry_* mirostat* min_temp max_temp temp_exponent ban_eos_token "
+     "allowed_tokens",
      .form = FIELD_IGNORED},
-    {"repetition_decay banned_strings allowed_tokens regex_pattern", NULL, OFF_AT(0)},
+    {"repetition_decay", NULL, OFF_UP_TO(1)}, // ExLlamaV3 gets 1 for 0
+    {"banned_strings regex_pattern", NULL, OFF_AT(0)},
     {NULL},
 };
 
@@ -67,8 +68,10 @@ static void finish(struct file_view *v)
     const bool last = view_is_true(v, "temperature_last");
     const double target = view_number(v, "adaptive_target", 1.0);
     view_chain(v, last ? "penalties;top_k;top_p;min_p;temperature" : "penalties;temperature;top_k;top_p;min_p");
-    if (view_active(v, "xtc-probability"))
+    if (view_active(v, "xtc-probability")) {
         view_chain(v, "xtc");
+        view_note(v, "the xtc of TabbyAPI spares newlines and special tokens; that of llama.cpp does not");
+    }
     if (target < 1.0 && !v->engine->options)
         builder_string(&v->chain, ";adaptive_p");
 }

@@ -2,6 +2,7 @@
 // Hugging Face's inference API and text-generation-inference: {"inputs": ..., "parameters": {...}, "options": {...}}.
 #include "programs/openai.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct field_row fields[] = {
@@ -20,16 +21,45 @@ static const struct field_row fields[] = {
     {NULL},
 };
 
-// Reads a grammar that is a schema, which masks before the temperature. A regular expression is refused.
+// Refuses the numbers that TGI's router refuses, infinities of single precision among them.
+static bool is_refused(struct file_view *v, const cJSON *item)
+{
+    static const struct {
+        const char *key;
+        double above, below; // bounds, themselves refused
+        const char *range;
+    } rows[] = {
+        {"temperature", 0.0, INFINITY, "above 0"},
+        {"repetition_penalty", 0.0, INFINITY, "above 0"},
+        {"top_k", 0.0, INFINITY, "above 0"},
+        {"top_p", 0.0, 1.0, "above 0 and below 1"},
+        {"typical_p", 0.0, 1.0, "above 0 and below 1"},
+    };
+    double x;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_key(item, rows[i].key) && view_is_number(item, &x) && !(x > rows[i].above && x < rows[i].below))
+            return !view_refuse(v, "%s is not %s, and TGI refuses the request", rows[i].key, rows[i].range);
+    if (is_key(item, "frequency_penalty") && view_is_number(item, &x) && !(x >= -2.0 && x <= 2.0))
+        return !view_refuse(v, "frequency_penalty is not from -2 to 2, and TGI refuses the request");
+    return false;
+}
+
+// Reads a grammar that is a schema, which masks before the temperature. A regular expression is refused. In one of the
+// type json_schema, the schema has a name beside it.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
     const char *const type = cJSON_GetStringValue(json_member(item, "type"));
-    const cJSON *const value = json_member(item, "value");
+    const bool named = type && !strcmp(type, "json_schema");
+    const cJSON *const content = json_member(item, "value"), *const value =
+                                                                 named ? json_member(content, "schema") : content;
+    if (is_refused(v, item))
+        return true;
     if (is_key(item, "json_schema")) { // alone, it is no key of TGI's
         view_name(&v->unknown, item->string);
         return true;
     }
-    if (!is_key(item, "grammar") || !type || strncmp(type, "json", strlen("json")) != 0 || !value)
+    if (!is_key(item, "grammar") || !type || !value ||
+        (!named && strcmp(type, "json") != 0 && strcmp(type, "json_object") != 0))
         return false;
     openai_schema_first(v, value);
     return true;
@@ -42,6 +72,8 @@ static void finish(struct file_view *v)
                        view_active(v, "top-p") || view_active(v, "typical");
     if (!draws)
         view_set(v, "temp", "0");
+    if (view_active(v, "frequency-penalty"))
+        view_note(v, "TGI divides the counts of frequency_penalty by the length of the text; llama.cpp does not");
 }
 
 static bool find_settings(struct file_view *v)
@@ -54,7 +86,7 @@ const struct program program_tgi = {
     .name = "TGI",
     .reads = "request",
     .as_of = "db931fcf, 2026-01",
-    .source = "router/src/lib.rs, server/text_generation_server/utils/tokens.py",
+    .source = "router/src/validation.rs, server/text_generation_server/utils/tokens.py",
     .find = find_settings,
     .marks_text = "inputs and parameters",
     .fields = fields,

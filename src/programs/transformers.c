@@ -25,7 +25,9 @@ static const struct engine transformers = {
 static const struct field_row fields[] = {
     {"do_sample transformers_version _from_model_config *_token_id max_* cache_* use_cache return_* output_* "
      "num_return_sequences early_stopping length_penalty stop_strings num_assistant_tokens* assistant_* is_assistant "
-     "prompt_lookup* chat_format renormalize_logits remove_invalid_values low_memory token_healing trust_remote_code",
+     "prompt_lookup* chat_format renormalize_logits remove_invalid_values low_memory token_healing trust_remote_code "
+     "target_lookbehind speculation_type compile_config disable_compile prefill_chunk_size _commit_hash "
+     "continuous_batching_config",
      .form = FIELD_OTHER},
     {"temperature", "temp", OFF_AT(1)},
     {"top_k", "top-k"},
@@ -40,7 +42,8 @@ static const struct field_row fields[] = {
     {"bad_words_ids", "bad-word-tokens", FIELD_SEQUENCES},
     {"suppress_tokens", "bad-word-tokens", FIELD_BANS},
     {"penalty_alpha min_length diversity_penalty begin_suppress_tokens sequence_bias force_words_ids "
-     "exponential_decay_length_penalty watermarking_config dola_layers forced_decoder_ids",
+     "exponential_decay_length_penalty watermarking_config dola_layers forced_decoder_ids constraints "
+     "encoder_no_repeat_ngram_size",
      NULL, OFF_AT(0)},
     {"guidance_scale num_beams num_beam_groups", NULL, OFF_AT(1)},
     {"*", .form = FIELD_SAMPLER},
@@ -69,6 +72,10 @@ static bool read_key(struct file_view *v, const cJSON *item)
 static void finish(struct file_view *v)
 {
     view_end_tokens(v, "eos_token_id");
+    if (view_is_on(json_member(v->settings, "forced_bos_token_id")) ||
+        view_is_on(json_member(v->settings, "forced_eos_token_id")))
+        view_note(v, "forced_bos_token_id and forced_eos_token_id choose the first and the last token; here the chain "
+                     "chooses them");
     if (v->ignored.n)
         view_note(v, "without do_sample the likeliest token is chosen");
     if (is_greedy(v)) {

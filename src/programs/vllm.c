@@ -44,16 +44,43 @@ static const struct engine vllm_v2 = {
 static const struct field_row fields[] = {
     {OPENAI_OTHERS "stop_token_ids include_* *_special_tokens truncate_prompt_tokens prompt_logprobs add_* ignore_eos "
                    "continue_final_message chat_template* documents priority request_id return_* detokenize "
-                   "parallel_tool_calls service_tier cache_salt vllm_xargs kv_transfer_params mm_processor_kwargs",
+                   "parallel_tool_calls service_tier cache_salt vllm_xargs kv_transfer_params mm_processor_kwargs "
+                   "repetition_detection logprob_token_ids prompt_logprob_* stream_interval",
      .form = FIELD_OTHER},
     OPENAI_FIELDS,
-    {"guided_* bad_words allowed_token_ids logits_processors repetition_detection", NULL, OFF_AT(0)},
+    {"guided_* bad_words allowed_token_ids logits_processors", NULL, OFF_AT(0)},
+    {"thinking_token_budget", NULL, OFF_AT(-1)},
     {NULL},
 };
 
-// Reads the constraints of structured outputs.
+// Reads biases of which some lie outside of -100 to 100, which vLLM cuts to these bounds. False: there are none, or not
+// all are numbers.
+static bool cut_biases(struct file_view *v, const cJSON *item)
+{
+    bool outside = false;
+    double x;
+    for (const cJSON *bias = item->child; bias; bias = bias->next) {
+        if (!bias->string || !view_is_number(bias, &x))
+            return false;
+        outside = outside || fabs(x) > 100.0;
+    }
+    for (const cJSON *bias = item->child; bias && outside; bias = bias->next) {
+        struct builder text = {0};
+        const char *const number = view_is_number(bias, &x) && x > 100.0 ? "100"
+                                   : x < -100.0                          ? "-100"
+                                                                         : bias->valuestring;
+        builder_format(&text, "%s%s%s", bias->string, *number == '-' ? "" : "+", number);
+        view_set(v, "logit-bias", view_check_text(v, text.text));
+        builder_free(&text);
+    }
+    return outside;
+}
+
+// Reads biases, and the constraints of structured outputs.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
+    if (is_key(item, "logit_bias") && cut_biases(v, item))
+        return true;
     if (!is_key(item, "structured_outputs"))
         return openai_key(v, item);
     for (const cJSON *rule = item->child; rule; rule = rule->next) {
