@@ -120,8 +120,8 @@ static void finish(struct file_view *v)
 const struct program program_text_generation_webui = {
     .name = "text-generation-webui",
     .reads = "preset",
-    .as_of = "4.7.3, 2026-05",
-    .source = "modules/sampler_hijack.py, modules/llama_cpp_server.py",
+    .as_of = "4.9, 2026-05",
+    .source = "modules/presets.py, modules/sampler_hijack.py, modules/llama_cpp_server.py",
     .find = find_settings,
     .marks_text = "YAML with a key for sampling",
     .marks = {{"truncation_length", "repetition_penalty_range"},
