@@ -50,19 +50,24 @@ static const struct field_row fields[] = {
     {NULL},
 };
 
-// Returns true if transformers takes the likeliest token. vLLM and SGLang take no notice of do_sample.
-static bool is_greedy(const struct file_view *v)
+// Returns true if vLLM or SGLang reads the file. They take no notice of do_sample, and have ranges of their own.
+static bool is_of_server(const struct file_view *v)
 {
-    return !view_is_true(v, "do_sample") && strncmp(v->engine->name, "vllm", strlen("vllm")) != 0 &&
-           strcmp(v->engine->name, "sglang") != 0;
+    return !strncmp(v->engine->name, "vllm", strlen("vllm")) || !strcmp(v->engine->name, "sglang");
 }
+
+// Returns true if transformers takes the likeliest token.
+static bool is_greedy(const struct file_view *v) { return !view_is_true(v, "do_sample") && !is_of_server(v); }
 
 // Ignores the samplers that transformers does not run without do_sample: all but the penalties.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
     static const char drawn[] = "temperature top_k top_p min_p typical_p top_h epsilon_cutoff eta_cutoff";
-    if (is_key(item, "top_k") && view_number(v, "top_k", 0.0) < 0.0)
+    const double x = view_number(v, item->string, 1.0);
+    if (is_key(item, "top_k") && x < 0.0 && !is_of_server(v))
         view_refuse(v, "top_k is below 0, which transformers refuses");
+    if ((is_key(item, "temperature") || is_key(item, "top_h")) && x <= 0.0 && !is_greedy(v) && !is_of_server(v))
+        view_refuse(v, "%s is not above 0, which transformers refuses", item->string);
     const bool ignored = is_greedy(v) && name_find(drawn, NAME_EXACT, item->string, strlen(item->string)) >= 0;
     if (ignored)
         view_name(&v->ignored, item->string);

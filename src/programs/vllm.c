@@ -45,10 +45,11 @@ static const struct field_row fields[] = {
     {OPENAI_OTHERS "stop_token_ids include_* *_special_tokens truncate_prompt_tokens prompt_logprobs add_* ignore_eos "
                    "continue_final_message chat_template* documents priority request_id return_* detokenize "
                    "parallel_tool_calls service_tier cache_salt vllm_xargs kv_transfer_params mm_processor_kwargs "
-                   "repetition_detection logprob_token_ids prompt_logprob_* stream_interval",
+                   "repetition_detection logprob_token_ids prompt_logprob_* stream_interval reasoning_effort "
+                   "length_penalty truncation_side prompt_embeds ec_transfer_params media_io_kwargs",
      .form = FIELD_OTHER},
     OPENAI_FIELDS,
-    {"guided_* bad_words allowed_token_ids logits_processors", NULL, OFF_AT(0)},
+    {"guided_* bad_words allowed_token_ids logits_processors use_beam_search", NULL, OFF_AT(0)},
     {"thinking_token_budget", NULL, OFF_AT(-1)},
     {NULL},
 };
@@ -79,8 +80,11 @@ static bool cut_biases(struct file_view *v, const cJSON *item)
 // Reads biases, and the constraints of structured outputs.
 static bool read_key(struct file_view *v, const cJSON *item)
 {
+    double x;
     if (is_key(item, "logit_bias") && cut_biases(v, item))
         return true;
+    if (is_key(item, "repetition_penalty") && view_is_number(item, &x) && x <= 0.0)
+        return !view_refuse(v, "repetition_penalty is not above 0, and vLLM refuses the request");
     if (!is_key(item, "structured_outputs"))
         return openai_key(v, item);
     for (const cJSON *rule = item->child; rule; rule = rule->next) {
