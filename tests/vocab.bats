@@ -417,7 +417,7 @@ END
 }
 
 # tests/cases/tokens.jsonl has the tokens of llama.cpp v0.5.0.
-@test "a bias by text gets the tokens of llama.cpp's tokenizer, by scores and by merges" {
+@test "a bias by text and a tag get the tokens of llama.cpp's tokenizer, by scores and by merges" {
     need python3
     /usr/bin/python3 "$ROOT/tests/text_tokens.py" "$SAMPL" "$ROOT/samples/austen.gguf" "$ROOT/tests/cases/tokens.jsonl" "$STEP" "$START"
 }

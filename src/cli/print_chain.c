@@ -395,19 +395,19 @@ static bool write_tag(const struct chain_text *t, const char *before, const char
 {
     struct builder text = {0};
     struct ids ids = {0};
-    for (size_t i = 0; i < tag->n; i++) {
-        const struct piece token = vocab_text(t->r->of->vocab, tag->id[i]);
-        builder_bytes(&text, token.p, token.len);
-    }
+    struct token_tables tables = {0};
+    bool known;
+    recipes_tag_text(t->r->of, tag, &text);
     builder_string(t->text, before);
     bool ok = write_string(t, option, text.text, text.len);
     builder_byte(&text, '\0');
     ok =
         ok && (!text.failed || err_from_fault(t->e, fault_memory())) &&
-        recipes_split_text(t->r->of, option, text.text, false, &ids, t->e) &&
+        recipes_tag_tokens(t->r->of, &tables, option, text.text, false, &ids, &known, t->e) &&
         ((ids.n == tag->n && (!ids.n || !memcmp(ids.id, tag->id, ids.n * sizeof *ids.id))) ||
          err_set(t->e, STATUS_USAGE, "--print-chain: llama-server takes --%s as text, and makes other tokens of '%.*s'",
                  option, err_clip(text.text, 40), text.text));
+    token_tables_free(&tables);
     free(ids.id);
     builder_free(&text);
     return ok;

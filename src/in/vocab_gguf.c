@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { TEXT_MAX = 511 };
 
@@ -22,6 +23,7 @@ enum gguf_key {
     KEY_SCORES,
     KEY_MERGES,
     KEY_PRE,
+    KEY_NAME,
     KEY_SPACE_PREFIX,
     KEY_EOS,
     KEY_EOT,
@@ -40,6 +42,7 @@ static const struct {
     [KEY_SCORES] = {"tokenizer.ggml.scores", TYPE_ARRAY, TYPE_F32},
     [KEY_MERGES] = {"tokenizer.ggml.merges", TYPE_ARRAY, TYPE_STRING},
     [KEY_PRE] = {"tokenizer.ggml.pre", TYPE_STRING},
+    [KEY_NAME] = {"general.name", TYPE_STRING},
     [KEY_SPACE_PREFIX] = {"tokenizer.ggml.add_space_prefix", TYPE_BOOL},
     [KEY_EOS] = {"tokenizer.ggml.eos_token_id", TYPE_U32},
     [KEY_EOT] = {"tokenizer.ggml.eot_token_id", TYPE_U32},
@@ -208,6 +211,26 @@ static bool takes_whole_words(const struct metadata *m)
     return i < sizeof names / sizeof *names;
 }
 
+// Marks the special tokens behind which llama.cpp drops white space: most of those of a model that is named Phi-3. On
+// tokens that are not special the mark means nothing.
+static void mark_stripping(const struct metadata *m, struct vocab *v)
+{
+    static const char *const others[] = {"<unk>", "<s>", "<|endoftext|>"};
+    const struct gguf_value *const name = &m->value[KEY_NAME];
+    const char *const p = (const char *)m->file.p + name->at;
+    bool phi3 = false;
+    for (size_t i = 0; name->given && i < name->n; i++)
+        phi3 = phi3 || (name->n - i >= 4 && !strncasecmp(p + i, "phi3", 4)) ||
+               (name->n - i >= 5 && !strncasecmp(p + i, "phi-3", 5));
+    for (uint32_t id = 0; phi3 && id < v->n; id++)
+        v->flags[id] |= VOCAB_STRIPS;
+    for (size_t i = 0; phi3 && i < sizeof others / sizeof *others; i++) {
+        const uint32_t id = vocab_find(v, others[i], strlen(others[i]), 0);
+        if (id != VOCAB_NONE)
+            v->flags[id] &= (unsigned char)~VOCAB_STRIPS;
+    }
+}
+
 // Keeps what a tokenizer needs, of models whose tokenizer is known. False if memory is short.
 static bool keep_tokenizer(const struct metadata *m, struct vocab *v)
 {
@@ -250,6 +273,7 @@ static bool load_gguf(struct vocab *v, struct source *s, struct err *e)
                        tokens->n, of_type->n);
     if (!add_tokens(&m, spelling, v) || !keep_tokenizer(&m, v))
         return err_from_fault(e, fault_memory());
+    mark_stripping(&m, v);
     v->eos = number_at(&m, KEY_EOS, 0, VOCAB_NONE);
     v->eot = number_at(&m, KEY_EOT, 0, VOCAB_NONE);
     for (size_t k = KEY_ENDS; k < KEYS; k++)

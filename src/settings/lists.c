@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "settings/new_recipe.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ struct making {
     struct list key;            // of the part that is made
     struct builder note;        // on texts that several tokens spell
     struct ids ids;             // scratch
-    struct token_tables tables; // of the vocabulary's tokenizer, once a bias needs them
+    struct token_tables tables; // of the vocabulary's tokenizer, once a text needs them
 };
 
 // Returns a list that was given; NULL: it was not. In a row without a budget, tags count as not given.
@@ -108,7 +109,7 @@ static bool note_tokenizer(struct making *m, const char *text, size_t len, bool 
     struct ids ids = {0};
     struct builder list = {0};
     bool known;
-    const bool ok = recipes_tokenize(m->d->of, &m->tables, text, len, escapes, &ids, &known, m->e);
+    const bool ok = recipes_tokenize(m->d->of, &m->tables, VOCAB_DEFINED, text, len, escapes, &ids, &known, m->e);
     for (size_t i = 0; known && i < ids.n; i++)
         builder_format(&list, "%s%" PRIu32, i ? "," : "", ids.id[i]);
     if (known && ids.n && (ids.n > 1 || *ids.id != id) && !list.failed)
@@ -125,7 +126,7 @@ static bool note_tokenizer(struct making *m, const char *text, size_t len, bool 
 static bool find_bias(struct making *m, const char *name, const char *text, size_t len, bool escapes)
 {
     bool known;
-    const bool ok = recipes_tokenize(m->d->of, &m->tables, text, len, escapes, &m->ids, &known, m->e);
+    const bool ok = recipes_tokenize(m->d->of, &m->tables, VOCAB_DEFINED, text, len, escapes, &m->ids, &known, m->e);
     if (!ok || known)
         return ok;
     if (m->tables.vocab)
@@ -133,6 +134,15 @@ static bool find_bias(struct making *m, const char *name, const char *text, size
                        "%s: '%.*s' needs the model's tokenizer: give ids (llama-tokenize, or POST /tokenize)", name,
                        err_clip_part(text, len, 40), text);
     return recipes_split_text(m->d->of, name, text, escapes, &m->ids, m->e);
+}
+
+// Drops the first token of a generation prompt if its text begins with white space and the prompt does not, as in
+// llama.cpp: tokenizers put a space before a text.
+static void drop_space(const struct vocab *v, const char *text, struct ids *ids)
+{
+    const struct piece first = ids->n ? vocab_text(v, *ids->id) : (struct piece){NULL, 0};
+    if (first.len && isspace(*first.p) && !isspace((unsigned char)*text))
+        memmove(ids->id, ids->id + 1, --ids->n * sizeof *ids->id);
 }
 
 // Finds the tokens of an entry; m->ids holds those of a text. one: a text is one token.
@@ -160,6 +170,14 @@ static bool find_tokens(struct making *m, const struct list *list, const struct 
         if (!find_bias(m, name, entry_text(x), x->n, escapes))
             return false;
         if (m->tables.vocab)
+            return *tokens = (struct tokens){ids->id, ids->n}, true;
+    } else if (list - m->s->list >= LIST_START) {
+        bool known;
+        if (!recipes_tag_tokens(m->d->of, &m->tables, name, entry_text(x), escapes, ids, &known, m->e))
+            return false;
+        if (list - m->s->list == LIST_GENERATION)
+            drop_space(m->d->of->vocab, entry_text(x), ids);
+        if (known)
             return *tokens = (struct tokens){ids->id, ids->n}, true;
     } else if (!recipes_split_text(m->d->of, name, entry_text(x), escapes, ids, m->e)) {
         return false;

@@ -102,11 +102,19 @@ unsigned char *plain_text(const char *text, size_t len, bool escapes, size_t *n,
 bool recipes_find_token(const struct recipes *r, const char *text, size_t len, bool escapes, uint32_t *id,
                         struct err *e);
 
-// Tokenizes a text as the model's tokenizer does. *known: ids has the tokens; false: the vocabulary says too little, or
-// (with tables that were built) the text takes more. Builds the tables, which the caller frees. False with *e: memory
-// was short.
-bool recipes_tokenize(const struct recipes *r, struct token_tables *t, const char *text, size_t len, bool escapes,
-                      struct ids *ids, bool *known, struct err *e);
+// Tokenizes a text as the model's tokenizer does; kinds: the special tokens that it cuts out (vocab/tokenize.h).
+// *known: ids has the tokens; false: the vocabulary says too little, or (with tables that were built) the text takes
+// more. Builds the tables, which the caller frees. False with *e: memory was short.
+bool recipes_tokenize(const struct recipes *r, struct token_tables *t, unsigned kinds, const char *text, size_t len,
+                      bool escapes, struct ids *ids, bool *known, struct err *e);
+
+// Finds the tokens of a tag: those of the model's tokenizer, which cuts out special tokens, if it is *known; else as
+// recipes_split_text does. An empty text has none. Builds the tables, which the caller frees.
+bool recipes_tag_tokens(const struct recipes *r, struct token_tables *t, const char *name, const char *text,
+                        bool escapes, struct ids *ids, bool *known, struct err *e);
+
+// Adds the text of a tag, whose tokens the vocabulary has, without the spaces that the tokenizer puts into it.
+void recipes_tag_text(const struct recipes *r, const struct tokens *tag, struct builder *text);
 
 // ---- for the functions that set a part
 

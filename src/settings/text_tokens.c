@@ -66,8 +66,8 @@ bool recipes_split_text(const struct recipes *r, const char *name, const char *t
            err_set(e, STATUS_USAGE, "%s: no tokens of the vocabulary spell '%.*s'", name, err_clip(text, 40), text);
 }
 
-bool recipes_tokenize(const struct recipes *r, struct token_tables *t, const char *text, size_t len, bool escapes,
-                      struct ids *ids, bool *known, struct err *e)
+bool recipes_tokenize(const struct recipes *r, struct token_tables *t, unsigned kinds, const char *text, size_t len,
+                      bool escapes, struct ids *ids, bool *known, struct err *e)
 {
     const struct vocab *const v = r->vocab;
     size_t n;
@@ -76,9 +76,29 @@ bool recipes_tokenize(const struct recipes *r, struct token_tables *t, const cha
         return true;
     unsigned char *const plain = plain_text(text, len, escapes, &n, e);
     const bool ready =
-        plain && (t->vocab || token_tables_build(t, v)) && mem_grow(&ids->id, &ids->cap, 3 * n + 3, sizeof *ids->id);
-    const enum tokenized outcome = ready ? tokenize(t, plain, n, ids->id, &ids->n) : TOKENIZE_MEMORY;
+        plain && (t->vocab || token_tables_build(t, v)) && mem_grow(&ids->id, &ids->cap, 4 * n + 3, sizeof *ids->id);
+    const enum tokenized outcome = ready ? tokenize(t, kinds, plain, n, ids->id, &ids->n) : TOKENIZE_MEMORY;
     free(plain);
     *known = outcome == TOKENIZED;
     return outcome != TOKENIZE_MEMORY || err_from_fault(e, fault_memory());
+}
+
+bool recipes_tag_tokens(const struct recipes *r, struct token_tables *t, const char *name, const char *text,
+                        bool escapes, struct ids *ids, bool *known, struct err *e)
+{
+    return recipes_tokenize(r, t, VOCAB_DEFINED | VOCAB_SPECIAL, text, strlen(text), escapes, ids, known, e) &&
+           (*known || recipes_split_text(r, name, text, escapes, ids, e));
+}
+
+void recipes_tag_text(const struct recipes *r, const struct tokens *tag, struct builder *text)
+{
+    const struct vocab *const v = r->vocab;
+    bool behind_special = true; // or at the beginning
+    for (size_t i = 0; i < tag->n; i++) {
+        const struct piece token = vocab_text(v, tag->id[i]);
+        const bool added =
+            behind_special && v->tokenizer.kind == TOKENIZER_SPM && v->space_prefix && token.len && *token.p == ' ';
+        builder_bytes(text, token.p + added, token.len - added);
+        behind_special = v->flags[tag->id[i]] & (VOCAB_SPECIAL | VOCAB_DEFINED);
+    }
 }

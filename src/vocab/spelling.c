@@ -55,12 +55,14 @@ static uint32_t find_end(const struct vocab *v, const char *text, size_t len)
 
 static bool has_end(const struct vocab *v, const char *text) { return find_end(v, text, strlen(text)) != VOCAB_NONE; }
 
-// Makes the token with this text, if there is one, an ordinary token.
-static void unmark_end(struct vocab *v, const char *text)
+// Makes the token with this text, if there is one, a token that ends nothing: a user-defined one or an ordinary one.
+static void unmark_end(struct vocab *v, const char *text, unsigned char kind)
 {
     const uint32_t id = find_end(v, text, strlen(text));
-    if (id != VOCAB_NONE)
-        v->flags[id] &= (unsigned char)~(VOCAB_EOG | VOCAB_SPECIAL);
+    if (id == VOCAB_NONE)
+        return;
+    v->flags[id] &= (unsigned char)~(VOCAB_EOG | VOCAB_SPECIAL);
+    v->flags[id] |= kind;
 }
 
 // Returns the preferred token of a role, or VOCAB_NONE.
@@ -82,9 +84,9 @@ void vocab_finish(struct vocab *v)
     vocab_mark_end(v, v->eot);
     if ((has_end(v, "<|return|>") && has_end(v, "<|call|>")) ||
         (has_end(v, "<|flush|>") && (has_end(v, "<|call|>") || has_end(v, "<|calls|>"))))
-        unmark_end(v, "<|end|>");
+        unmark_end(v, "<|end|>", VOCAB_DEFINED);
     if (has_end(v, "<|tool_response>"))
-        unmark_end(v, "</s>");
+        unmark_end(v, "</s>", 0);
     for (uint32_t id = 0; id < v->n; id++)
         v->any |= v->flags[id];
 }

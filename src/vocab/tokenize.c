@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPACE_SPM  "\xe2\x96\x81" // U+2581
-#define SPACE_GPT2 "\xc4\xa0"     // U+0120
-#define NO_VALUE   INFINITY       // of symbols that do not merge
+#define SPACE_SPM "\xe2\x96\x81" // U+2581
+#define DEL       0x7f
+#define NO_VALUE  INFINITY // of symbols that do not merge
 
 // The spelt text of a token.
 static struct piece spelt(const struct vocab *v, size_t id)
@@ -194,7 +194,7 @@ static enum tokenized tokenize_spelt(const struct token_tables *t, const char *t
 static bool one_piece(const unsigned char *p, size_t len)
 {
     size_t i = len && *p == ' ', letters = 0;
-    if (len == 1 && *p >= ' ' && *p <= '~')
+    if (len == 1 && *p <= DEL)
         return true;
     if (i < len && p[i] >= 'A' && p[i] <= 'Z') {
         i++;
@@ -205,33 +205,30 @@ static bool one_piece(const unsigned char *p, size_t len)
     return letters && i == len;
 }
 
-enum tokenized tokenize(const struct token_tables *t, const void *text, size_t len, uint32_t *id, size_t *n)
+// Adds a byte as the vocabulary spells it.
+static void spell_byte(struct builder *b, const struct vocab *v, unsigned char byte)
+{
+    if (v->tokenizer.kind == TOKENIZER_SPM && byte == ' ') {
+        builder_string(b, SPACE_SPM);
+    } else if (v->tokenizer.kind == TOKENIZER_BPE && (byte <= ' ' || byte == DEL)) { // U+0100 to U+0121
+        builder_byte(b, '\xc4');
+        builder_byte(b, (char)(0x80 + (byte == DEL ? ' ' + 1 : byte)));
+    } else {
+        builder_byte(b, (char)byte);
+    }
+}
+
+// Adds the tokens of p[0..len), which is text between special tokens, to id[*n].
+static enum tokenized tokenize_fragment(const struct token_tables *t, const char *prefix, const unsigned char *p,
+                                        size_t len, uint32_t *id, size_t *n)
 {
     const struct vocab *const v = t->vocab;
-    const bool spm = v->tokenizer.kind == TOKENIZER_SPM;
-    const unsigned char *const p = text;
     struct builder b = {0};
-    bool within = false; // a user-defined token stands in the text: what is around it depends on more
-    *n = 0;
-    for (uint32_t token = 0; len && v->any & VOCAB_DEFINED && token < v->n; token++) {
-        const struct piece s = v->flags[token] & VOCAB_DEFINED ? spelt(v, token) : (struct piece){NULL, 0};
-        if (s.len == len && !memcmp(s.p, text, len)) {
-            id[(*n)++] = token;
-            return TOKENIZED;
-        }
-        within = within || (s.len && s.len < len && mem_find(text, len, s.p, s.len));
-    }
-    if (!len)
-        return TOKENIZED;
-    if (within || len > TOKENIZE_LONGEST || (!spm && !one_piece(p, len)))
+    if (v->tokenizer.kind == TOKENIZER_BPE && !one_piece(p, len))
         return TOKENIZE_UNKNOWN;
-    if (spm && v->space_prefix)
-        builder_string(&b, SPACE_SPM);
+    builder_string(&b, prefix);
     for (size_t i = 0; i < len; i++)
-        if (p[i] == ' ')
-            builder_string(&b, spm ? SPACE_SPM : SPACE_GPT2);
-        else
-            builder_byte(&b, (char)p[i]);
+        spell_byte(&b, v, p[i]);
     enum tokenized outcome = b.failed ? TOKENIZE_MEMORY : TOKENIZED;
     const uint32_t whole = outcome == TOKENIZED && v->tokenizer.whole_words ? find_spelt(t, b.text, b.len) : VOCAB_NONE;
     if (whole != VOCAB_NONE)
@@ -239,5 +236,113 @@ enum tokenized tokenize(const struct token_tables *t, const void *text, size_t l
     else if (outcome == TOKENIZED)
         outcome = tokenize_spelt(t, b.text, b.len, id, n);
     builder_free(&b);
+    return outcome;
+}
+
+// ---- special tokens
+
+// What a byte of a text belongs to: to the special token that begins there, or to one of these.
+#define NO_SPECIAL VOCAB_NONE
+#define INSIDE     (VOCAB_NONE - 1) // the rest of a special token, or the white space that it drops
+
+struct special {
+    uint32_t id;
+    struct piece text;
+};
+
+static int compare_specials(const void *a, const void *b)
+{
+    const struct special *const x = a, *const y = b;
+    if (x->text.len != y->text.len)
+        return x->text.len < y->text.len ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool stands_at(const struct special *s, const unsigned char *text, size_t len, size_t at)
+{
+    return s->text.len <= len - at && !memcmp(text + at, s->text.p, s->text.len);
+}
+
+// Returns true if two special tokens of one length overlap in the text: which of them llama.cpp cuts out first depends
+// on how its sort orders equals. s[0..n) are sorted.
+static bool equals_overlap(const struct special *s, size_t n, const unsigned char *text, size_t len)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n && s[k].text.len == s[i].text.len; k++)
+            for (size_t at = 0, x = SIZE_MAX, y = SIZE_MAX; at < len; at++) {
+                x = stands_at(&s[i], text, len, at) ? at : x;
+                y = stands_at(&s[k], text, len, at) ? at : y;
+                if (x != SIZE_MAX && y != SIZE_MAX && (x > y ? x - y : y - x) < s[i].text.len)
+                    return true;
+            }
+    return false;
+}
+
+// Cuts a special token out wherever it stands in what is left of the text, from left to right.
+static void cut_out(const struct vocab *v, const struct special *s, const unsigned char *text, size_t len,
+                    uint32_t *owner)
+{
+    for (size_t at = 0; at < len;) {
+        size_t end = at;
+        while (end < len && end - at < s->text.len && owner[end] == NO_SPECIAL)
+            end++;
+        if (end - at < s->text.len || !stands_at(s, text, len, at)) {
+            at++;
+            continue;
+        }
+        while (v->flags[s->id] & VOCAB_STRIPS && end < len && owner[end] == NO_SPECIAL &&
+               (text[end] == ' ' || (text[end] >= '\t' && text[end] <= '\r')))
+            end++;
+        owner[at] = s->id;
+        while (++at < end)
+            owner[at] = INSIDE;
+    }
+}
+
+// Finds the special tokens in a text, as llama.cpp does: the longest first. Sets owner[0..len).
+static enum tokenized find_specials(const struct vocab *v, unsigned kinds, const unsigned char *text, size_t len,
+                                    uint32_t *owner)
+{
+    struct special *found = NULL;
+    size_t n = 0, cap = 0;
+    bool ok = true;
+    for (size_t i = 0; i < len; i++)
+        owner[i] = NO_SPECIAL;
+    for (uint32_t id = 0; ok && v->any & kinds && id < v->n; id++) {
+        const struct special s = {id, v->flags[id] & kinds ? spelt(v, id) : (struct piece){NULL, 0}};
+        if (s.text.len && s.text.len <= len && mem_find(text, len, s.text.p, s.text.len))
+            ok = mem_push(&found, &n, &cap, &s, sizeof s);
+    }
+    if (n)
+        qsort(found, n, sizeof *found, compare_specials);
+    const bool decided = ok && !equals_overlap(found, n, text, len);
+    for (size_t i = 0; decided && i < n; i++)
+        cut_out(v, &found[i], text, len, owner);
+    free(found);
+    return !ok ? TOKENIZE_MEMORY : decided ? TOKENIZED : TOKENIZE_UNKNOWN;
+}
+
+enum tokenized tokenize(const struct token_tables *t, unsigned kinds, const void *text, size_t len, uint32_t *id,
+                        size_t *n)
+{
+    const struct vocab *const v = t->vocab;
+    const char *const space = v->tokenizer.kind == TOKENIZER_SPM && v->space_prefix ? SPACE_SPM : "";
+    const unsigned char *const p = text;
+    bool behind_special = true; // or at the beginning
+    *n = 0;
+    if (len > TOKENIZE_LONGEST)
+        return TOKENIZE_UNKNOWN;
+    uint32_t *const owner = malloc((len + 1) * sizeof *owner);
+    enum tokenized outcome = owner ? find_specials(v, kinds, p, len, owner) : TOKENIZE_MEMORY;
+    for (size_t at = 0, end = 0; outcome == TOKENIZED && at < len; at = end) {
+        while (end < len && owner[end] == NO_SPECIAL)
+            end++;
+        if (end > at)
+            outcome = tokenize_fragment(t, behind_special ? space : "", p + at, end - at, id, n);
+        else if (owner[end++] != INSIDE)
+            id[(*n)++] = owner[at];
+        behind_special = owner[at] != NO_SPECIAL;
+    }
+    free(owner);
     return outcome;
 }

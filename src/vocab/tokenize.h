@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// llama.cpp's tokenizer of texts without special tokens (release v0.5.0, src/llama-vocab.cpp: llm_tokenizer_spm_session
-// and llm_tokenizer_bpe_session), exactly where it takes no tables of Unicode: SentencePiece whole, by the scores of
-// the vocabulary; byte-level BPE, by its merges, for texts that every pre-tokenizer leaves in one piece: one
-// printable character of ASCII, or an optional space, at most one capital letter, then lower-case ASCII letters.
+// llama.cpp's tokenizer (release v0.5.0, src/llama-vocab.cpp: tokenizer_st_partition, llm_tokenizer_spm_session and
+// llm_tokenizer_bpe_session), exactly where it takes no tables of Unicode. Special tokens are cut out of a text first.
+// What is left is tokenized with SentencePiece by the scores of the vocabulary; with byte-level BPE by its merges, if
+// every pre-tokenizer leaves it in one piece: one character of ASCII, or an optional space, at most one capital letter,
+// then lower-case ASCII letters.
 #ifndef SAMPL_VOCAB_TOKENIZE_H
 #define SAMPL_VOCAB_TOKENIZE_H
 
@@ -29,7 +30,9 @@ enum tokenized {
     TOKENIZE_MEMORY,
 };
 
-// Tokenizes text[0..len) to id[0..*n). id has room for 3 * len + 3.
-enum tokenized tokenize(const struct token_tables *t, const void *text, size_t len, uint32_t *id, size_t *n);
+// Tokenizes text[0..len) to id[0..*n). kinds: VOCAB_DEFINED, if all other special tokens are plain text; or with
+// VOCAB_SPECIAL. id has room for 4 * len + 3.
+enum tokenized tokenize(const struct token_tables *t, unsigned kinds, const void *text, size_t len, uint32_t *id,
+                        size_t *n);
 
 #endif

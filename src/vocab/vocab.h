@@ -14,6 +14,7 @@ enum {
     VOCAB_BYTE = 4,     // a byte token, such as <0x0A>; a tokenizer prefers any other token with the same text
     VOCAB_BANNED = 8,   // must never be chosen
     VOCAB_DEFINED = 16, // user-defined: a tokenizer finds its text before all others
+    VOCAB_STRIPS = 32,  // where a tokenizer cuts it out of a text as a special token, white space behind it goes, too
 };
 
 // Bytes, not NUL-terminated, often no whole UTF-8 characters.
