@@ -158,6 +158,7 @@ def random_line(rnd):
         lambda: "dry-sequence-breaker = " + rnd.choice(["x", "none", "a b", "\\n", "\\\\", "*"]),
         lambda: rnd.choice(['grammar = root ::= "a"', "j = {}", 'json-schema = {"type":"integer"}', "grammar ="]),
         lambda: rnd.choice(["c = 4096", "n-gpu-layers = 99", "version = 1", "load-on-startup = true", "; x", "", "  ", " # z"]),
+        lambda: rnd.choice(["n-predict", "keep", "t", "rope-freq-base", "threads-draft", "draft-max"]) + " = " + rnd.choice(INI_VALUES),
         lambda: rnd.choice(["top_p = 0.9", "topk = 3", "LLAMA_ARG_FOO = 1", "Temp = 1", " temp = 1", "= 5"]),
     ])()
 

@@ -67,11 +67,17 @@
 // An option of llama.cpp.
 struct llama_option {
     const char *names, *negative; // without dashes, separated by spaces, and the variables
-    bool valued;
+    enum {
+        LLAMA_NONE,    // a flag
+        LLAMA_WHOLE,   // read with std::stoi
+        LLAMA_NUMBER,  // read with std::stof
+        LLAMA_TEXT,    // or read in another way
+        LLAMA_REMOVED, // any is an error
+    } value;
 };
 
 enum llama_option_count {
-#define OPTION(names, negative, valued) 1 +
+#define OPTION(names, negative, value) 1 +
     LLAMA_OPTIONS =
 #include "programs/llama_options.def"
         0
@@ -95,6 +101,10 @@ size_t llama_option(const char *name);
 
 // Returns the option of sampl that one of the names stands for; "": presets have no such option. NULL: there is none.
 const char *llama_own_option(const struct file_view *v, const char *names);
+
+// Refuses a value that is not the number that the option, an index, reads, and any of an option that the release has
+// removed. key: as messages name the option.
+void llama_check_value(struct file_view *v, size_t option, const char *key, const char *value);
 
 // Sets an option of sampl to a value, as llama.cpp reads it. key: as messages name the option.
 void llama_apply_value(struct file_view *v, const char *option, const char *key, const char *value);

@@ -76,7 +76,7 @@ static void read_words(struct file_view *v, struct said_of_words *said, const cJ
         for (char *at = name; text[0] == '-' && text[1] == '-' && *at; at++)
             *at = (char)(*at == '_' ? '-' : *at);
         const size_t i = text[0] == '-' ? llama_option(name) : LLAMA_OPTIONS;
-        const cJSON *const value = i < LLAMA_OPTIONS && llama_options[i].valued ? word->next : NULL;
+        const cJSON *const value = i < LLAMA_OPTIONS && llama_options[i].value != LLAMA_NONE ? word->next : NULL;
         if (i == LLAMA_OPTIONS) {
             if (has_doubt(word, "unknown"))
                 view_name(&said->unread, text);
@@ -85,7 +85,7 @@ static void read_words(struct file_view *v, struct said_of_words *said, const cJ
             continue;
         }
         said->others += !llama_own_option(v, llama_options[i].names) && !llama_own_option(v, llama_options[i].negative);
-        if (llama_options[i].valued && !value)
+        if (llama_options[i].value != LLAMA_NONE && !value)
             view_refuse(v, "%s has no value", text);
         else
             apply(v, said, i, name, word, value);
@@ -101,7 +101,7 @@ static void read_environment(struct file_view *v, struct said_of_words *said, co
     {
         const size_t i =
             strncmp(value->string, "LLAMA_ARG_", strlen("LLAMA_ARG_")) ? LLAMA_OPTIONS : llama_option(value->string);
-        if (i < LLAMA_OPTIONS && llama_options[i].valued)
+        if (i < LLAMA_OPTIONS && llama_options[i].value != LLAMA_NONE)
             apply(v, said, i, value->string, NULL, value);
         else if (*value->string == '-')
             view_name(&said->unread, value->string); // a file of variables

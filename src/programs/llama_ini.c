@@ -57,10 +57,10 @@ static void apply(const struct ini *ini, size_t i)
     const cJSON item = {
         .type = cJSON_String, .string = (char *)(uintptr_t)ini->of[i].key, .valuestring = (char *)(uintptr_t)value};
     if (!option)
-        return;
-    if (!*option)
+        llama_check_value(v, i, ini->of[i].key, value);
+    else if (!*option)
         view_unsupported(v, &item);
-    else if (llama_options[i].valued)
+    else if (llama_options[i].value != LLAMA_NONE)
         llama_apply_value(v, option, ini->of[i].key, value);
     else if (on)
         view_set(v, option, NULL);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 const struct llama_option llama_options[] = {
-#define OPTION(names, negative, valued) {names, negative, valued},
+#define OPTION(names, negative, value) {names, negative, LLAMA_##value},
 #include "programs/llama_options.def"
 #undef OPTION
 };
@@ -49,6 +49,17 @@ static bool read_float(struct file_view *v, const char *key, const char *value, 
     const bool fits = !digits || !other || (fabsf(f) >= FLT_MIN && fabsf(f) <= FLT_MAX);
     return (end > value && fits) ||
            view_refuse(v, "%s: '%.*s' is not a number of 32 bits", key, err_clip(value, 40), value);
+}
+
+void llama_check_value(struct file_view *v, size_t option, const char *key, const char *value)
+{
+    double x;
+    if (llama_options[option].value == LLAMA_WHOLE)
+        read_whole(v, key, value, &x);
+    else if (llama_options[option].value == LLAMA_NUMBER)
+        read_float(v, key, value, &x);
+    else if (llama_options[option].value == LLAMA_REMOVED)
+        view_refuse(v, "%s: llama.cpp has removed this option", key);
 }
 
 static void set_seed(struct file_view *v, const char *key, const char *value)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Prints src/programs/llama_options.def: the options of a release of llama-server, from its --help.
+"""Prints src/programs/llama_options.def: the options of a release of llama-server, from its --help and its common/arg.cpp.
 
-usage: llama-server --help | options.py RELEASE
+usage: llama-server --help | options.py RELEASE ARG_CPP
 
 llama.cpp applies the options of an ini in the order of their first names, dashes included, and so are the rows.
 """
@@ -10,8 +10,8 @@ import re
 import sys
 
 PRESET_ONLY = [  # options that only an ini has (common/arg.cpp: common_params_add_preset_options)
-    (["load-on-startup", "__PRESET_LOAD_ON_STARTUP"], True), (["stop-timeout", "__PRESET_STOP_TIMEOUT"], True),
-    (["dedup-cache-models", "__PRESET_DEDUP_CACHE_MODELS"], True)]
+    ["load-on-startup", "__PRESET_LOAD_ON_STARTUP"], ["stop-timeout", "__PRESET_STOP_TIMEOUT"],
+    ["dedup-cache-models", "__PRESET_DEDUP_CACHE_MODELS"]]
 
 
 def rows(text):
@@ -31,9 +31,24 @@ def rows(text):
     return found
 
 
+def values(source):
+    """Returns what the options read as their value, by the options' names. Those that were removed are errors."""
+    found = {}
+    for option in source.split("add_opt(common_arg(")[1:]:
+        names = re.match(r"\s*\{([^}]*)\}", option)
+        handler = re.search(r"\[\]\(common_params &[^,)]*(?:, (int|const std::string &|bool)[^)]*)?\)[^{]*\{([^;]*);", option)
+        if names and handler:
+            kind = "REMOVED" if "arg_removed" in handler[2] else "WHOLE" if handler[1] == "int" else \
+                "NONE" if handler[1] in (None, "bool") else "NUMBER" if "std::stof(value)" in handler[2] else "TEXT"
+            found |= dict.fromkeys(re.findall(r'"(-[^"]+)"', names[1]), kind)
+    return found
+
+
 def main():
     """Prints the table."""
     table = []
+    with open(sys.argv[2], encoding="utf-8") as source:
+        kinds = values(source.read())
     for names, variables, valued in rows(sys.stdin.read()):
         plain = [name.lstrip("-") for name in names]
         off = [name for name, word in zip(names, plain, strict=True)
@@ -42,13 +57,14 @@ def main():
         if not on:
             on, off = names, []
         negative = [v.replace("LLAMA_ARG_", "LLAMA_ARG_NO_") for v in variables] if off else []
-        table.append((on[0], [n.lstrip("-") for n in on] + variables, [n.lstrip("-") for n in off] + negative, valued))
-    table += [(names[0], names, [], valued) for names, valued in PRESET_ONLY]
+        value = kinds.get(on[0], "TEXT" if valued else "NONE")
+        table.append((on[0], [n.lstrip("-") for n in on] + variables, [n.lstrip("-") for n in off] + negative, value))
+    table += [(names[0], names, [], "TEXT") for names in PRESET_ONLY]
     print("// SPDX-License-Identifier: MIT")
     print(f"// The options of llama-server, release {sys.argv[1]}, written by tests/llama/options.py: OPTION(names, negative")
-    print("// names, has a value).")
-    for _, on, off, valued in sorted(table):
-        line = f'OPTION("{" ".join(on)}", "{" ".join(off)}", {"true" if valued else "false"})'
+    print("// names, value).")
+    for _, on, off, value in sorted(table):
+        line = f'OPTION("{" ".join(on)}", "{" ".join(off)}", {value})'
         print(line if len(line) <= 120 else line.replace('", "', '",\n       "', 1))
 
 
