@@ -28,12 +28,22 @@ static const struct engine sglang = {
               {&sampler_gumbel_murmur, ENGINE_HOT}}};
 // clang-format on
 
-// With ignore_eos, SGLang goes on behind the end of a text, and bans no token.
+// With ignore_eos, SGLang goes on behind the end of a text, and bans no token. It fails at keys that it does not know.
 static const struct field_row fields[] = {
     {"ignore_eos max_new_tokens n stop* no_stop_trim *_special_tokens stream_interval custom_params",
      .form = FIELD_OTHER},
     {"regex ebnf structural_tag", NULL, OFF_AT(0)},
-    OPENAI_FIELDS,
+    {"temperature", "temp", OFF_AT(1)},
+    {"top_k", "top-k"},
+    {"top_p", "top-p"},
+    {"min_p", "min-p"},
+    {"repetition_penalty", "repeat-penalty", OFF_AT(1)},
+    {"frequency_penalty", "frequency-penalty", OFF_AT(0)},
+    {"presence_penalty", "presence-penalty", OFF_AT(0)},
+    {"min_new_tokens", "min-tokens", OFF_UP_TO(0)},
+    {"sampling_seed seed", "seed", FIELD_SEED}, // seed: as its OpenAI requests call it
+    {"logit_bias", "logit-bias", FIELD_BIASES},
+    {"json_schema", "json-schema", FIELD_SCHEMA},
     {NULL},
 };
 
