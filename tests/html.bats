@@ -133,9 +133,9 @@ data() {
     need /usr/bin/time
     perl -e 'srand 5; print pack("f<*", map { rand 8 } 1 .. 32 * 300)' >some
     for _ in 1 2 3 4 5 6 7 8 9 10; do cat some; done >many
-    for _ in 1 2 3 4 5 6 7 8 9 10; do cat many; done >more
+    for _ in 1 2 3 4 5 6 7 8 9 10; do cat many; done >plenty
     local rows=() kb
-    for file in some many more; do
+    for file in some many plenty; do
         # shellcheck disable=SC2002 # a pipe, as a file would be mapped
         cat "$file" | /usr/bin/time -f %M -o "$file.kb" "$SAMPL" -t 1 -s 1 -f f32 -O html -n 32 >"$file.html"
         rows+=("$(grep -c '^<tr id="r' "$file.html")")
@@ -146,7 +146,7 @@ data() {
     contained many.html
     # 27,000 rows more have at most 38 bytes each; sanitizers keep freed memory
     if ! nm "$SAMPL" 2>/dev/null | grep -q __asan_init; then
-        kb=$(($(cat more.kb) - $(cat many.kb)))
+        kb=$(($(cat plenty.kb) - $(cat many.kb)))
         [ "$kb" -lt 1000 ] || { echo "$kb kB more"; return 1; }
     fi
     html -f f32 -n 32 --rows 2500:2510 many >page
